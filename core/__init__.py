@@ -1,0 +1,1 @@
+"""The Transformer and everything around it that needs no window."""

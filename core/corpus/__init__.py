@@ -1,0 +1,1 @@
+"""Parallel text: aligned files, batching, and the generated corpus."""

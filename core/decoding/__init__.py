@@ -1,0 +1,1 @@
+"""Greedy and beam search, the stepper, scoring."""

@@ -1,0 +1,1 @@
+"""Scores against references and against gold annotations."""

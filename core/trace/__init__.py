@@ -1,0 +1,1 @@
+"""The recorded attention of one pass, and what can be computed from it."""

@@ -1,0 +1,1 @@
+"""The training recipe of the paper."""

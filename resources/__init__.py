@@ -1,0 +1,1 @@
+"""Bundled data: models, samples, icons."""

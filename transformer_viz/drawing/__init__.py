@@ -1,0 +1,1 @@
+"""NumPy in, pixels out: no widgets."""

@@ -1,0 +1,1 @@
+"""One file per panel that a user sees."""
