@@ -24,14 +24,29 @@ class Number(StrEnum):
     PLURAL = "pl"
 
 
+class Tense(StrEnum):
+    PRESENT = "present"
+    PAST = "past"
+    PERFECT = "perfect"
+    FUTURE = "future"
+
+
+class Degree(StrEnum):
+    POSITIVE = "positive"
+    COMPARATIVE = "comparative"
+    SUPERLATIVE = "superlative"
+
+
 class SemanticClass(StrEnum):
-    """What a noun names; verbs and adjectives list the classes they go with."""
+    """What a noun names; verbs, adjectives and prepositions list the classes they go with."""
 
     PERSON = "person"
     ANIMAL = "animal"
     VEHICLE = "vehicle"
     BUILDING = "building"
-    PLACE = "place"
+    PLACE = "place"  # one is in it: city, garden
+    WAY = "way"  # one is on it, or crosses it: street, bridge, square
+    WATER = "water"  # river, lake
     FOOD = "food"
     DRINK = "drink"
     DOCUMENT = "document"
@@ -42,24 +57,31 @@ class SemanticClass(StrEnum):
     WEATHER = "weather"
     FEELING = "feeling"
     PLANT = "plant"
-    BODY = "body"
     EVENT = "event"
     ACTIVITY = "activity"
     IDEA = "idea"
 
 
 class Frame(StrEnum):
-    """The complements a verb takes; German case and preposition are named where they differ."""
+    """The complements a verb takes besides its subject."""
 
     INTRANSITIVE = "intransitive"
-    TRANSITIVE = "transitive"
-    DATIVE = "dative"
-    DITRANSITIVE = "ditransitive"
-    PREPOSITIONAL = "prepositional"
+    TRANSITIVE = "transitive"  # an accusative object
+    DATIVE = "dative"  # a dative object, plain object in English
+    DITRANSITIVE = "ditransitive"  # a dative person and an accusative thing (``objects``)
+    PREPOSITIONAL = "prepositional"  # an object with the prepositions the verb names
+    LOCATIVE = "locative"  # a place: sit, live
+    DIRECTIONAL = "directional"  # a direction: go, jump
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noun:
+    """A noun without number forms of its own (``countable`` False) has empty plurals.
+
+    A weak noun has its genitive form in the accusative and dative singular too.
+    ``pronoun`` is "he" or "she" for persons, otherwise "it".
+    """
+
     english: str
     english_plural: str
     german: str
@@ -69,47 +91,100 @@ class Noun:
     semantic: SemanticClass
     pronoun: str = "it"
     weak: bool = False
-    countable: bool = True
+
+    @property
+    def countable(self) -> bool:
+        return bool(self.plural)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name:
-    """A given name; ``pronoun`` is "he" or "she"."""
+    """A given name, the same in both languages; ``pronoun`` is "he" or "she"."""
 
-    english: str
-    german: str
+    text: str
     pronoun: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verb:
-    """Third-person forms. A separable verb's finite forms come without their particle."""
+class EnglishVerb:
+    """``particle`` follows the verb ("pick" + "up"), ``preposition`` its particle ("wait" "for")."""
 
     base: str
     third: str
     past: str
     participle: str
+    particle: str = ""
+    preposition: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GermanVerb:
+    """Finite forms of the third person without the separable ``particle``.
+
+    ``infinitive`` ("anrufen") and ``participle`` ("angerufen") include it. ``auxiliary``, "haben"
+    or "sein", builds the perfect. ``preposition`` and its ``case`` belong to the object.
+    """
+
     infinitive: str
     present_singular: str
     present_plural: str
     past_singular: str
     past_plural: str
-    german_participle: str
-    auxiliary: str
+    participle: str
+    auxiliary: str = "haben"
+    particle: str = ""
+    preposition: str = ""
+    case: Case | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """``passive``: the clause has a passive in both languages (with werden in German)."""
+
+    english: EnglishVerb
+    german: GermanVerb
     frame: Frame
     subjects: frozenset[SemanticClass]
     objects: frozenset[SemanticClass] = frozenset()
-    particle: str = ""
-    english_particle: str = ""
-    english_preposition: str = ""
-    german_preposition: str = ""
-    preposition_case: Case | None = None
     passive: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Causative:
+    """``make`` X ``comparative`` ("more difficult"), which German says in one verb: erschweren."""
+
+    comparative: str
+    german: GermanVerb
+    objects: frozenset[SemanticClass]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiniteForms:
+    """Third-person forms; empty where a verb lacks the tense."""
+
+    present_singular: str
+    present_plural: str
+    past_singular: str
+    past_plural: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Modal:
+    """``negated`` is English only ("does not have to"); German adds nicht."""
+
+    english: FiniteForms
+    negated: FiniteForms
+    german: FiniteForms
+    infinitive: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Adjective:
-    """``attributive`` is the German stem that takes endings: "müd", "hoh", "dunkl"."""
+    """``german`` is predicative; the other German forms are stems that take endings.
+
+    ``attributive``: "müd", "hoh", "dunkl". The comparative stem stands predicatively as it is,
+    the superlative as "am" + stem + "en".
+    """
 
     english: str
     comparative: str
@@ -123,19 +198,32 @@ class Adjective:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adverb:
-    """``kind``: "time", "frequency", "manner", "degree" or "place"."""
+    """``kind``: "time", "frequency", "manner", "degree", "place" or "sentence".
+
+    ``tenses``: those it goes with. Either side may have several words ("every day").
+    """
 
     english: str
     german: str
     kind: str
-    tenses: frozenset[str] = frozenset()
+    tenses: frozenset[Tense] = frozenset(Tense)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preposition:
-    """``case`` None: two-way, accusative for a direction and dative for a place."""
+    """``case`` None: two-way, accusative for a direction and dative for a place.
+
+    ``relation``: "place", "direction", "time", "cause", "company", "topic", "benefit" or "agent".
+    """
 
     english: str
     german: str
     case: Case | None
+    relation: str
     objects: frozenset[SemanticClass]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numeral:
+    english: str
+    german: str
