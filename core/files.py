@@ -31,17 +31,18 @@ def atomic_write(path: str | Path, write: Callable[[Path], None]) -> None:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(
-            f"Could not write {path}: {error.strerror or error}. What was there before is unchanged."
+            f"Could not write {path}: {error.strerror or error}. "
+            "What was there before is unchanged."
         ) from error
 
 
 def atomic_write_text(path: str | Path, text: str) -> None:
     """Write UTF-8 text with \\n line ends, atomically."""
-    atomic_write(path, lambda temporary: _write_bytes(temporary, text.encode("utf-8")))
 
+    def write(temporary: Path) -> None:
+        temporary.write_bytes(text.encode("utf-8"))
 
-def _write_bytes(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
+    atomic_write(path, write)
 
 
 def _umask() -> int:

@@ -1,0 +1,130 @@
+"""The shape of a Transformer as one immutable value that checks itself."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.fields import from_mapping, require, require_choice, require_share
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """The defaults are the paper's base model (section 3, table 3 first row).
+
+    Attributes:
+        vocab_size: rows of the embedding; one vocabulary serves both languages.
+        d_k: width of a query or key of one head; None means d_model / heads.
+        d_v: width of a value of one head; None means the same as d_k.
+        norm: "post" normalises after the residual sum, as the paper does; "pre" normalises the
+            input of each sub-layer and adds a final norm to each stack.
+        positions: "sinusoidal" (section 3.5) or "learned" (table 3, row E).
+        position_layout: "interleaved" puts sine on even and cosine on odd columns, as the paper
+            does; "halves" puts all sines first.
+        position_denominator: "d_model" divides exponents by d_model, as the paper does;
+            "d_model-2" makes the last wavelength exactly 10000·2π (tensor2tensor, Marian).
+        max_positions: rows of a learned table; sinusoids go on without end.
+        shared_embeddings: "all" ties source, target and output matrices, as the paper does;
+            "target" ties target and output; "none" ties nothing.
+        bias: biases in the attention projections (the paper names none; its code had none, most
+            later ones do). The feed-forward layers always have theirs (equation 2).
+    """
+
+    vocab_size: int
+    d_model: int = 512
+    encoder_layers: int = 6
+    decoder_layers: int = 6
+    encoder_heads: int = 8
+    decoder_heads: int = 8
+    encoder_d_ff: int = 2048
+    decoder_d_ff: int = 2048
+    d_k: int | None = None
+    d_v: int | None = None
+    activation: str = "relu"
+    norm: str = "post"
+    norm_epsilon: float = 1e-5
+    positions: str = "sinusoidal"
+    position_layout: str = "interleaved"
+    position_denominator: str = "d_model"
+    max_positions: int = 1024
+    shared_embeddings: str = "all"
+    scale_embedding: bool = True
+    bias: bool = True
+    output_bias: bool = False
+    dropout: float = 0.1
+    pad_id: int = 0
+    unk_id: int = 1
+    bos_id: int = 2
+    eos_id: int = 3
+
+    def __post_init__(self) -> None:
+        for field in (
+            "d_model",
+            "encoder_layers",
+            "decoder_layers",
+            "encoder_heads",
+            "decoder_heads",
+            "encoder_d_ff",
+            "decoder_d_ff",
+            "max_positions",
+        ):
+            require(getattr(self, field) >= 1, field, getattr(self, field), "1 or more")
+        for field in ("d_k", "d_v"):
+            value = getattr(self, field)
+            require(value is None or value >= 1, field, value, "1 or more, or null")
+        if self.d_k is None:
+            for field in ("encoder_heads", "decoder_heads"):
+                heads = getattr(self, field)
+                require(
+                    self.d_model % heads == 0,
+                    field,
+                    heads,
+                    f"a divisor of d_model = {self.d_model}, or set d_k",
+                )
+        require(self.d_model % 2 == 0, "d_model", self.d_model, "an even number")
+        require(self.d_model >= 4, "d_model", self.d_model, "4 or more")
+        require_choice("activation", self.activation, ("relu", "gelu", "silu"))
+        require_choice("norm", self.norm, ("post", "pre"))
+        require(self.norm_epsilon > 0, "norm_epsilon", self.norm_epsilon, "above 0")
+        require_choice("positions", self.positions, ("sinusoidal", "learned"))
+        require_choice("position_layout", self.position_layout, ("interleaved", "halves"))
+        require_choice(
+            "position_denominator", self.position_denominator, ("d_model", "d_model-2")
+        )
+        require_choice("shared_embeddings", self.shared_embeddings, ("all", "target", "none"))
+        require_share("dropout", self.dropout)
+        specials = (self.pad_id, self.unk_id, self.bos_id, self.eos_id)
+        require(
+            self.vocab_size > max(specials),
+            "vocab_size",
+            self.vocab_size,
+            f"more than the largest special id, {max(specials)}",
+        )
+        require(min(specials) >= 0, "special ids", specials, "0 or more")
+        require(len(set(specials)) == 4, "special ids", specials, "four different ids")
+
+    @property
+    def encoder_d_k(self) -> int:
+        return self.d_k or self.d_model // self.encoder_heads
+
+    @property
+    def decoder_d_k(self) -> int:
+        return self.d_k or self.d_model // self.decoder_heads
+
+    @property
+    def encoder_d_v(self) -> int:
+        return self.d_v or self.encoder_d_k
+
+    @property
+    def decoder_d_v(self) -> int:
+        return self.d_v or self.decoder_d_k
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ModelConfig:
+        """Raises UserError for an unknown key, a missing one, or a value that is not allowed."""
+        return from_mapping(cls, values)

@@ -1,0 +1,161 @@
+"""Multi-head attention (paper section 3.2).
+
+Legend: B batch, Q queries, K keys, H heads, D d_model, d_k and d_v head widths.
+Masks are boolean and True means "may attend".
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from core.model.recording import Projections
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    allowed: Tensor | None = None,
+    *,
+    causal: bool = False,
+) -> Tensor:
+    """softmax(q kᵀ / √d_k) v (eq. 1), by torch's fused kernel.
+
+    Args:
+        query: [B, H, Q, d_k]; key: [B, H, K, d_k]; value: [B, H, K, d_v].
+        allowed: boolean, broadcastable to [B, H, Q, K]. A query that may attend to nothing gets
+            zeros.
+        causal: query i may attend to keys 0 … i (Q = K); not together with ``allowed``.
+
+    Returns:
+        [B, H, Q, d_v]
+    """
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=allowed, is_causal=causal)
+
+
+def attention_weights(query: Tensor, key: Tensor, allowed: Tensor | None = None) -> Tensor:
+    """softmax(q kᵀ / √d_k), written out: the slow twin of ``attend``.
+
+    Softmax runs in float32 at least; masked weights are exactly 0, and so is the whole row of a
+    query that may attend to nothing.
+
+    Returns:
+        [B, H, Q, K]
+    """
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    if allowed is None:
+        return scores.softmax(dim=-1)
+    weights = scores.masked_fill(~allowed, float("-inf")).softmax(dim=-1)
+    return weights.masked_fill(~allowed, 0.0)
+
+
+class _Attention(nn.Module):
+    """Splitting into heads and the output projection W^O, shared by both kinds below."""
+
+    def __init__(self, d_model: int, n_heads: int, d_k: int, d_v: int, bias: bool) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.d_k = d_k
+        self.d_v = d_v
+        self.output = nn.Linear(n_heads * d_v, d_model, bias=bias)
+
+    def split(self, x: Tensor) -> Tensor:
+        """[B, n, H·d] → [B, H, n, d], a view."""
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+    def merge(self, heads: Tensor) -> Tensor:
+        """Concat(head_1 … head_h) W^O: [B, H, Q, d_v] → [B, Q, D]."""
+        projected: Tensor = self.output(heads.transpose(1, 2).flatten(2))
+        return projected
+
+
+class SelfAttention(_Attention):
+    """Queries, keys and values all from the same sequence, projected by one matrix product."""
+
+    def __init__(self, d_model: int, n_heads: int, d_k: int, d_v: int, bias: bool) -> None:
+        super().__init__(d_model, n_heads, d_k, d_v, bias)
+        self.widths = (n_heads * d_k, n_heads * d_k, n_heads * d_v)
+        self.query_key_value = nn.Linear(d_model, sum(self.widths), bias=bias)
+
+    def project(self, x: Tensor) -> Projections:
+        """x [B, n, D] → q, k [B, H, n, d_k] and v [B, H, n, d_v]."""
+        query, key, value = self.query_key_value(x).split(self.widths, dim=-1)
+        return Projections(self.split(query), self.split(key), self.split(value))
+
+    def forward(
+        self,
+        x: Tensor,
+        allowed: Tensor | None = None,
+        *,
+        causal: bool = False,
+        recorded: list[Projections] | None = None,
+    ) -> Tensor:
+        """x [B, n, D], allowed broadcastable to [B, H, n, n] → [B, n, D]."""
+        heads = self.project(x)
+        if recorded is not None:
+            recorded.append(heads)
+        return self.merge(attend(heads.query, heads.key, heads.value, allowed, causal=causal))
+
+    def step(
+        self,
+        x: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        position: int,
+        recorded: list[Projections] | None = None,
+    ) -> Tensor:
+        """One more position: x [N, 1, D] → [N, 1, D].
+
+        ``keys`` [N, H, capacity, d_k] and ``values`` [N, H, capacity, d_v] hold the positions
+        before; this one's are written in place.
+        """
+        heads = self.project(x)
+        keys[:, :, position] = heads.key[:, :, 0]
+        values[:, :, position] = heads.value[:, :, 0]
+        seen = Projections(heads.query, keys[:, :, : position + 1], values[:, :, : position + 1])
+        if recorded is not None:
+            recorded.append(seen)
+        return self.merge(attend(seen.query, seen.key, seen.value))
+
+
+class CrossAttention(_Attention):
+    """Queries from the decoder, keys and values from the encoder's output."""
+
+    def __init__(self, d_model: int, n_heads: int, d_k: int, d_v: int, bias: bool) -> None:
+        super().__init__(d_model, n_heads, d_k, d_v, bias)
+        self.widths = (n_heads * d_k, n_heads * d_v)
+        self.query = nn.Linear(d_model, n_heads * d_k, bias=bias)
+        self.key_value = nn.Linear(d_model, sum(self.widths), bias=bias)
+
+    def project_memory(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """memory [B, S, D] → keys [B, H, S, d_k] and values [B, H, S, d_v]."""
+        key, value = self.key_value(memory).split(self.widths, dim=-1)
+        return self.split(key), self.split(value)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        allowed: Tensor | None,
+        recorded: list[Projections] | None = None,
+    ) -> Tensor:
+        """x [B, T, D], memory [B, S, D], allowed broadcastable to [B, H, T, S] → [B, T, D]."""
+        key, value = self.project_memory(memory)
+        return self.attend_projected(x, key, value, allowed, recorded)
+
+    def attend_projected(
+        self,
+        x: Tensor,
+        key: Tensor,
+        value: Tensor,
+        allowed: Tensor | None,
+        recorded: list[Projections] | None = None,
+    ) -> Tensor:
+        """The same, with keys and values that ``project_memory`` made before."""
+        query = self.split(self.query(x))
+        if recorded is not None:
+            recorded.append(Projections(query, key, value))
+        return self.merge(attend(query, key, value, allowed))

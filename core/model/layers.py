@@ -1,0 +1,145 @@
+"""Encoder and decoder layers (paper section 3.1, figure 1).
+
+Legend: B batch, S source, T target, D d_model, N sentences × rows being decoded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from core.config import ModelConfig
+from core.model.attention import CrossAttention, SelfAttention
+from core.model.cache import LayerCache
+from core.model.recording import Recording
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "silu": F.silu,
+}
+
+
+class Residual(nn.Module):
+    """LayerNorm(x + Dropout(Sublayer(x))), or x + Dropout(Sublayer(LayerNorm(x))) for pre-norm."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.pre_norm = config.norm == "pre"
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        if self.pre_norm:
+            return x + self.dropout(sublayer(self.norm(x)))
+        normed: Tensor = self.norm(x + self.dropout(sublayer(x)))
+        return normed
+
+
+class FeedForward(nn.Module):
+    """FFN(x) = activation(x W_1 + b_1) W_2 + b_2, each position by itself (eq. 2)."""
+
+    def __init__(self, d_model: int, d_ff: int, activation: str) -> None:
+        super().__init__()
+        self.inner = nn.Linear(d_model, d_ff)
+        self.outer = nn.Linear(d_ff, d_model)
+        self.activation = ACTIVATIONS[activation]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[B, n, D] → [B, n, D]."""
+        y: Tensor = self.outer(self.activation(self.inner(x)))
+        return y
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each in its residual."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.self_attention = SelfAttention(
+            config.d_model,
+            config.encoder_heads,
+            config.encoder_d_k,
+            config.encoder_d_v,
+            config.bias,
+        )
+        self.self_attention_residual = Residual(config)
+        self.feed_forward = FeedForward(config.d_model, config.encoder_d_ff, config.activation)
+        self.feed_forward_residual = Residual(config)
+
+    def forward(
+        self, x: Tensor, source_allowed: Tensor | None, recording: Recording | None = None
+    ) -> Tensor:
+        """x [B, S, D], source_allowed [B, 1, 1, S] → [B, S, D]."""
+        recorded = recording.encoder_self if recording else None
+        x = self.self_attention_residual(
+            x, lambda y: self.self_attention(y, source_allowed, recorded=recorded)
+        )
+        x = self.feed_forward_residual(x, self.feed_forward)
+        return x
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, encoder-decoder attention, feed-forward, each in its residual."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        shape = (
+            config.d_model,
+            config.decoder_heads,
+            config.decoder_d_k,
+            config.decoder_d_v,
+            config.bias,
+        )
+        self.self_attention = SelfAttention(*shape)
+        self.self_attention_residual = Residual(config)
+        self.cross_attention = CrossAttention(*shape)
+        self.cross_attention_residual = Residual(config)
+        self.feed_forward = FeedForward(config.d_model, config.decoder_d_ff, config.activation)
+        self.feed_forward_residual = Residual(config)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        source_allowed: Tensor | None,
+        recording: Recording | None = None,
+    ) -> Tensor:
+        """x [B, T, D], memory [B, S, D], source_allowed [B, 1, 1, S] → [B, T, D]."""
+        decoder_self = recording.decoder_self if recording else None
+        cross = recording.cross if recording else None
+        x = self.self_attention_residual(
+            x, lambda y: self.self_attention(y, causal=True, recorded=decoder_self)
+        )
+        x = self.cross_attention_residual(
+            x, lambda y: self.cross_attention(y, memory, source_allowed, cross)
+        )
+        x = self.feed_forward_residual(x, self.feed_forward)
+        return x
+
+    def step(self, x: Tensor, cache: LayerCache, recording: Recording | None = None) -> Tensor:
+        """One more position for every row: x [N, 1, D] → [N, 1, D].
+
+        The rows of one sentence (its beams) go through cross-attention as queries of one
+        sequence, so the encoder's keys and values are never copied for them.
+        """
+        decoder_self = recording.decoder_self if recording else None
+        cross = recording.cross if recording else None
+        x = self.self_attention_residual(
+            x,
+            lambda y: self.self_attention.step(
+                y, cache.keys, cache.values, cache.position, decoder_self
+            ),
+        )
+        grouped = x.view(cache.sentences, -1, x.shape[-1])  # [B, rows, D]
+        grouped = self.cross_attention_residual(
+            grouped,
+            lambda y: self.cross_attention.attend_projected(
+                y, cache.cross_keys, cache.cross_values, cache.source_allowed, cross
+            ),
+        )
+        x = grouped.view(x.shape)  # [N, 1, D]
+        x = self.feed_forward_residual(x, self.feed_forward)
+        return x

@@ -1,0 +1,90 @@
+"""Positional encodings (paper section 3.5).
+
+Legend: n positions, D d_model.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from core.config import ModelConfig
+from core.errors import UserError
+
+
+def wavelength_exponents(d_model: int, denominator: str) -> Tensor:
+    """The exponent of each sine-cosine pair, [D/2] float64: 2i/d_model or i/(d_model/2 - 1)."""
+    pair = torch.arange(d_model // 2, dtype=torch.float64)
+    return 2 * pair / d_model if denominator == "d_model" else pair / (d_model // 2 - 1)
+
+
+def sinusoid_table(
+    start: int, end: int, d_model: int, layout: str = "interleaved", denominator: str = "d_model"
+) -> Tensor:
+    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(same).
+
+    Args:
+        start, end: positions start … end - 1.
+        layout: "interleaved" as above, or "halves": all sines, then all cosines.
+        denominator: see ``ModelConfig.position_denominator``.
+
+    Returns:
+        [end - start, D] float32, computed in float64.
+    """
+    position = torch.arange(start, end, dtype=torch.float64)
+    angle = position[:, None] / 10000.0 ** wavelength_exponents(d_model, denominator)  # [n, D/2]
+    pair = (angle.sin(), angle.cos())
+    table = torch.stack(pair, dim=-1).flatten(1) if layout == "interleaved" else torch.cat(pair, -1)
+    return table.float()
+
+
+class SinusoidalPositions(nn.Module):
+    """The table grows on demand; it is recomputed, never saved."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.layout = config.position_layout
+        self.denominator = config.position_denominator
+        self.d_model = config.d_model
+        self.register_buffer("table", self._table(256), persistent=False)
+        self.table: Tensor
+
+    def _table(self, length: int) -> Tensor:
+        return sinusoid_table(0, length, self.d_model, self.layout, self.denominator)
+
+    def forward(self, start: int, end: int) -> Tensor:
+        """Encodings of positions start … end - 1: [end - start, D]."""
+        if end > len(self.table):
+            grown = self._table(max(end, 2 * len(self.table)))
+            self.table = grown.to(self.table)
+        return self.table[start:end]
+
+
+class LearnedPositions(nn.Module):
+    """One trained vector for each of ``max_positions`` positions (table 3, row E)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(config.max_positions, config.d_model))
+        nn.init.normal_(self.weight, std=config.d_model**-0.5)
+
+    def forward(self, start: int, end: int) -> Tensor:
+        """Encodings of positions start … end - 1: [end - start, D].
+
+        Raises:
+            UserError: the text is longer than the table.
+        """
+        if end > len(self.weight):
+            raise UserError(
+                f"This model learned {len(self.weight)} positions and the text has {end} tokens; "
+                "shorten the text or use a model with sinusoidal positions."
+            )
+        return self.weight[start:end]
+
+
+def positions(config: ModelConfig) -> SinusoidalPositions | LearnedPositions:
+    return (
+        SinusoidalPositions(config)
+        if config.positions == "sinusoidal"
+        else LearnedPositions(config)
+    )

@@ -1,0 +1,137 @@
+"""The Transformer (paper section 3, figure 1).
+
+Legend: B batch, S source, T target, D d_model, V vocabulary, N sentences × rows being decoded.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from core.config import ModelConfig
+from core.model.cache import DecoderCache
+from core.model.layers import DecoderLayer, EncoderLayer
+from core.model.positions import positions
+from core.model.recording import Recording
+
+
+class Transformer(nn.Module):
+    """Ids in, scores of the next id out.
+
+    Source and target ids are padded at the end with ``config.pad_id``. Padding of the source is
+    never attended to. Padding of the target comes after every real position, so the causal mask
+    hides it; what its own rows give is meaningless and left out of every loss.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.source_embedding = nn.Embedding(config.vocab_size, config.d_model)
+        self.target_embedding = (
+            self.source_embedding
+            if config.shared_embeddings == "all"
+            else nn.Embedding(config.vocab_size, config.d_model)
+        )
+        self.output_embedding = (
+            nn.Embedding(config.vocab_size, config.d_model)
+            if config.shared_embeddings == "none"
+            else self.target_embedding
+        )
+        self.output_bias = (
+            nn.Parameter(torch.zeros(config.vocab_size)) if config.output_bias else None
+        )
+        self.source_positions = positions(config)
+        self.target_positions = (
+            self.source_positions if config.positions == "sinusoidal" else positions(config)
+        )
+        self.dropout = nn.Dropout(config.dropout)
+        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.encoder_norm = self._final_norm()
+        self.decoder_norm = self._final_norm()
+
+    def _final_norm(self) -> nn.Module:
+        """Pre-norm stacks end in a norm; the paper's post-norm stacks already did."""
+        if self.config.norm == "post":
+            return nn.Identity()
+        return nn.LayerNorm(self.config.d_model, eps=self.config.norm_epsilon)
+
+    def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
+        """source [B, S] and target_in [B, T] (shifted right) → logits [B, T, V]."""
+        return self.logits(self.decode(target_in, self.encode(source), source))
+
+    def encode(self, source: Tensor, recording: Recording | None = None) -> Tensor:
+        """source [B, S] → memory [B, S, D]."""
+        allowed = self.source_allowed(source)
+        x = self._embed(self.source_embedding, self.source_positions, source, 0)
+        for layer in self.encoder:
+            x = layer(x, allowed, recording)
+        memory: Tensor = self.encoder_norm(x)
+        return memory
+
+    def decode(
+        self,
+        target_in: Tensor,
+        memory: Tensor,
+        source: Tensor,
+        recording: Recording | None = None,
+    ) -> Tensor:
+        """target_in [B, T], memory [B, S, D], source [B, S] → hidden [B, T, D]."""
+        allowed = self.source_allowed(source)
+        x = self._embed(self.target_embedding, self.target_positions, target_in, 0)
+        for layer in self.decoder:
+            x = layer(x, memory, allowed, recording)
+        hidden: Tensor = self.decoder_norm(x)
+        return hidden
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """[…, D] → [..., V], by the embedding matrix where it is shared (section 3.4)."""
+        return F.linear(hidden, self.output_embedding.weight, self.output_bias)
+
+    def start_cache(
+        self, memory: Tensor, source: Tensor, *, rows_per_sentence: int = 1, capacity: int
+    ) -> DecoderCache:
+        """Room for ``capacity`` target positions of B·rows_per_sentence hypotheses.
+
+        memory [B, S, D], source [B, S].
+        """
+        cross = [layer.cross_attention.project_memory(memory) for layer in self.decoder]
+        allowed = self.source_allowed(source)
+        return DecoderCache(self.config, cross, allowed, rows_per_sentence, capacity)
+
+    def step(
+        self, tokens: Tensor, cache: DecoderCache, recording: Recording | None = None
+    ) -> Tensor:
+        """Feed each row its next token: tokens [N] → logits [N, V]; the cache grows by one.
+
+        What is recorded are views into the cache, good until its next ``reorder`` or ``keep``.
+        Cross queries are recorded as [B, H, R, d_k], a sentence's rows side by side.
+        """
+        ids = tokens[:, None]  # [N, 1]
+        x = self._embed(self.target_embedding, self.target_positions, ids, cache.length)
+        for index, layer in enumerate(self.decoder):
+            x = layer.step(x, cache.layer(index), recording)
+        cache.length += 1
+        return self.logits(self.decoder_norm(x)[:, 0])
+
+    def source_allowed(self, source: Tensor) -> Tensor | None:
+        """Where attention to the source may go: [B, 1, 1, S], or None for everywhere."""
+        allowed = source != self.config.pad_id
+        if source.device.type == "cpu" and bool(allowed.all()):
+            return None
+        return allowed[:, None, None, :]
+
+    def _embed(
+        self, embedding: nn.Embedding, position: nn.Module, ids: Tensor, start: int
+    ) -> Tensor:
+        """ids [B, n] at positions start … start + n - 1 → [B, n, D] (sections 3.4, 3.5)."""
+        x = embedding(ids)
+        if self.config.scale_embedding:
+            x = x * self.config.d_model**0.5
+        x = self.dropout(x + position(start, start + ids.shape[1]))
+        return x
+
+    def parameter_count(self) -> int:
+        """Trained numbers, a shared matrix counted once."""
+        return sum(parameter.numel() for parameter in self.parameters())
