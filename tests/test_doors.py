@@ -1,0 +1,166 @@
+"""Which room may open which door: the imports of every module, read by ast, against the plan."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = sorted([*ROOT.glob("core/**/*.py"), *ROOT.glob("transformer_viz/**/*.py")])
+
+GROUND = {"core.errors", "core.files", "core.fields"}
+# For each room of core the other rooms that it may import, besides the ground.
+CORE_DOORS: dict[str, set[str]] = {
+    "core.errors": set(),
+    "core.files": set(),
+    "core.fields": set(),
+    "core.config": set(),
+    "core.presets": {"core.config"},
+    "core.text": set(),
+    "core.corpus": {"core.text"},
+    "core.model": {"core.config"},
+    "core.decoding": {"core.config", "core.model", "core.text"},
+    "core.trace": {"core.config", "core.decoding", "core.model", "core.text"},
+    "core.checkpoints": {"core.config", "core.model", "core.text"},
+    "core.evaluation": {
+        *("core.config", "core.model", "core.text", "core.corpus"),
+        *("core.decoding", "core.trace", "core.checkpoints"),
+    },
+    "core.training": {
+        *("core.config", "core.presets", "core.model", "core.text", "core.corpus"),
+        *("core.decoding", "core.trace", "core.checkpoints", "core.evaluation"),
+    },
+}
+# The command line stands before all rooms.
+CORE_ENTRANCES = {"core.cli", "core.__main__"}
+
+# What any module of the app may know of core: values, never a model.
+APP_VALUES = {
+    *("core.errors", "core.files", "core.config"),
+    *("core.text.tokens", "core.trace.trace", "core.trace.statistics", "core.trace.npz"),
+}
+# The two modules that go further, and how far.
+APP_GUESTS = {
+    "transformer_viz.engine": set(CORE_DOORS) - {"core.training"},
+    "transformer_viz.launch": {"core.cli"},
+}
+QT = {"PySide6", "shiboken6", "pyqtgraph"}
+
+
+def imports(source: str, module: str, *, is_package: bool = False) -> Iterator[str]:
+    """Every dotted name that the source imports, wherever in the file the import stands."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parents = module.split(".")
+                parents = parents[: len(parents) - node.level + is_package]
+                base = ".".join([*parents, *filter(None, [base])])
+            # "from core import cli" names a module, "from core.cli import main" does not: a
+            # name below a module is harmless to the prefix tests.
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def dotted_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(path: Path) -> set[str]:
+    is_package = path.name == "__init__.py"
+    source = path.read_text(encoding="utf-8")
+    return set(imports(source, dotted_name(path), is_package=is_package))
+
+
+def inside(name: str, rooms: set[str]) -> bool:
+    return any(name == room or name.startswith(room + ".") for room in rooms)
+
+
+def modules(package: str) -> list[object]:
+    found = [path for path in MODULES if inside(dotted_name(path), {package})]
+    return [pytest.param(path, id=dotted_name(path)) for path in found]
+
+
+def room_of(module: str) -> str:
+    return ".".join(module.split(".")[:2])
+
+
+def core_imports(path: Path) -> set[str]:
+    return {name for name in imports_of(path) if inside(name, {"core"})}
+
+
+def test_every_room_of_core_is_in_the_plan() -> None:
+    rooms = {room_of(dotted_name(path)) for path in MODULES if path.parts[-2:] != ("core",)}
+    rooms = {room for room in rooms if room.startswith("core.")}
+    assert rooms <= CORE_DOORS.keys() | CORE_ENTRANCES
+
+
+@pytest.mark.parametrize("path", modules("core"))
+def test_core_knows_neither_app_nor_qt(path: Path) -> None:
+    assert not {name for name in imports_of(path) if inside(name, QT | {"transformer_viz"})}
+
+
+@pytest.mark.parametrize("path", modules("core"))
+def test_core_keeps_to_its_doors(path: Path) -> None:
+    room = room_of(dotted_name(path))
+    if room in CORE_ENTRANCES or room == "core":
+        return
+    allowed = {room} | GROUND | CORE_DOORS[room]
+    assert not {name for name in core_imports(path) if not inside(name, allowed)}
+
+
+@pytest.mark.parametrize("path", modules("transformer_viz"))
+def test_the_app_touches_core_through_values_and_the_engine(path: Path) -> None:
+    allowed = APP_VALUES | APP_GUESTS.get(dotted_name(path), set())
+    assert not {name for name in core_imports(path) if not inside(name, allowed)}
+
+
+@pytest.mark.parametrize("path", modules("transformer_viz"))
+def test_only_the_engine_knows_torch(path: Path) -> None:
+    if dotted_name(path) != "transformer_viz.engine":
+        assert not {name for name in imports_of(path) if inside(name, {"torch"})}
+
+
+@pytest.mark.parametrize("path", modules("transformer_viz.views"))
+def test_a_view_never_reaches_the_engine(path: Path) -> None:
+    beyond = {"transformer_viz.engine", "transformer_viz.window", "transformer_viz.app"}
+    assert not {name for name in imports_of(path) if inside(name, beyond)}
+
+
+@pytest.mark.parametrize("path", modules("transformer_viz.drawing"))
+def test_drawing_needs_no_window(path: Path) -> None:
+    beyond = {"PySide6.QtWidgets", "transformer_viz.views", "transformer_viz.session"}
+    beyond |= {"transformer_viz.engine", "transformer_viz.window", "transformer_viz.app"}
+    assert not {name for name in imports_of(path) if inside(name, beyond)}
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=dotted_name(path)) for path in MODULES])
+def test_nothing_is_pickled(path: Path) -> None:
+    pickles = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+    assert not {name for name in imports_of(path) if inside(name, pickles)}
+
+
+@pytest.mark.parametrize(
+    ("source", "module", "found"),
+    [
+        ("import core.model.layers as layers", "core.text.a", "core.model.layers"),
+        ("from core import cli", "core.text.a", "core.cli"),
+        ("from ..model import layers", "core.text.a", "core.model.layers"),
+        ("from . import tokens", "core.text.a", "core.text.tokens"),
+        ("def f():\n    from core.model.layers import Layer", "core.a", "core.model.layers.Layer"),
+        ("if TYPE_CHECKING:\n    import torch.nn", "core.a", "torch.nn"),
+    ],
+)
+def test_no_way_of_importing_escapes(source: str, module: str, found: str) -> None:
+    assert set(imports(source, module)) == {found}
+
+
+def test_a_relative_import_of_a_package_starts_at_the_package() -> None:
+    assert set(imports("from . import layers", "core.model", is_package=True)) == {
+        "core.model.layers"
+    }
