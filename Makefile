@@ -1,0 +1,50 @@
+# Every target sets up what it needs; see tools/bootstrap.py. Choose a Python with PYTHON=...
+
+PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3.14 python3 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$python && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+SETUP_INPUTS := pyproject.toml tools/bootstrap.py
+# The models of the tests are small: a second thread costs them more than it brings.
+TEST_ENVIRONMENT := QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.PHONY: help run setup test lint bench clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
+
+run: $(VENV)/.runtime ## open the window
+	@$(BIN)/python main.py $(ARGS)
+
+setup: $(VENV)/.development ## everything to work on the code
+
+test: lint ## set up, lint, check types, run the tests
+	$(TEST_ENVIRONMENT) $(BIN)/python -m pytest -q
+
+lint: $(VENV)/.development ## style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.development ## measure; ONLY="startup decoding" selects
+	QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks $(ONLY)
+
+clean: ## remove the environment, caches and builds
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.runtime: $(SETUP_INPUTS)
+	@$(require-python)
+	@$(PYTHON) tools/bootstrap.py
+	@touch $@
+
+$(VENV)/.development: $(SETUP_INPUTS)
+	@$(require-python)
+	@$(PYTHON) tools/bootstrap.py --dev
+	@touch $@ $(VENV)/.runtime
+
+define require-python
+$(if $(PYTHON),,echo "No Python 3.11 or newer was found: install one, or name it: make PYTHON=/path/to/python" >&2; exit 1)
+endef

@@ -1,0 +1,134 @@
+"""Set up everything that the application needs: environment, packages, system libraries.
+
+    python tools/bootstrap.py          what it takes to run
+    python tools/bootstrap.py --dev    and what it takes to test
+
+Standard library only, since nothing else is installed yet. `make` calls it; where there is no
+make, call it by hand. Running it again repairs or updates what is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ENVIRONMENT = ROOT / ".venv"
+OLDEST_PYTHON = (3, 11)
+# The spelling dictionaries that check the generated corpus; its tests are skipped without them.
+DICTIONARIES = {
+    "/usr/share/hunspell/en_US.dic": "hunspell-en-us",
+    "/usr/share/hunspell/de_DE.dic": "hunspell-de-de",
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Set up Transformer Viz in .venv.")
+    parser.add_argument("--dev", action="store_true", help="also what the tests need")
+    dev: bool = parser.parse_args().dev
+    try:
+        if sys.version_info < OLDEST_PYTHON:
+            raise SetupError("Python 3.11 or newer is needed; this is " + sys.version.split()[0])
+        create_environment()
+        install_packages(dev)
+        if sys.platform == "linux":
+            install_system_libraries(dev)
+    except SetupError as error:
+        print(f"Set-up stopped: {error}.", file=sys.stderr)
+        return 1
+    return 0
+
+
+class SetupError(Exception):
+    """What stands in the way, and what to do about it."""
+
+
+def create_environment() -> None:
+    if environment_python().exists():
+        return
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    say(f"Creating {ENVIRONMENT.name} with Python {version}")
+    try:
+        import ensurepip  # noqa: F401  (Debian ships Python without it)
+    except ImportError:
+        package = f"python{version}-venv"
+        if not may_install():
+            raise SetupError(f"this Python cannot create environments; install {package}") from None
+        install_debian_packages([package])
+    try:
+        # A process of its own: one that began without ensurepip would not see it appear.
+        run([sys.executable, "-m", "venv", str(ENVIRONMENT)], "the environment")
+    except SetupError:
+        shutil.rmtree(ENVIRONMENT, ignore_errors=True)
+        raise
+
+
+def install_packages(dev: bool) -> None:
+    target = ".[dev]" if dev else "."
+    say(f"Installing {target} (torch and Qt are large: the first time takes some minutes)")
+    pip = [str(environment_python()), "-m", "pip", "install", "--quiet", "--editable", target]
+    run(pip, "the packages")
+
+
+def install_system_libraries(dev: bool) -> None:
+    """Install what is missing on Debian as root; elsewhere say what to install.
+
+    Raises:
+        SetupError: a library without which Qt cannot even be imported stays missing.
+    """
+    sys.path.insert(0, str(ROOT))
+    from transformer_viz.preflight import GUI_LIBRARIES, XCB_LIBRARIES, missing_packages
+
+    def lacking() -> list[str]:
+        return missing_packages(GUI_LIBRARIES | XCB_LIBRARIES) + (
+            missing_dictionaries() if dev else []
+        )
+
+    if lacking() and may_install():
+        try:
+            install_debian_packages(lacking())
+        except SetupError as error:
+            say(f"{error}")
+    if packages := " ".join(lacking()):
+        say(f"Missing: {packages}\nOn Debian and Ubuntu: sudo apt-get install {packages}")
+    if packages := " ".join(missing_packages(GUI_LIBRARIES)):
+        raise SetupError(f"Qt does not start without {packages}")
+
+
+def missing_dictionaries() -> list[str]:
+    packages = [package for file, package in DICTIONARIES.items() if not Path(file).exists()]
+    return packages if shutil.which("hunspell") else [*packages, "hunspell"]
+
+
+def may_install() -> bool:
+    return sys.platform == "linux" and os.geteuid() == 0 and bool(shutil.which("apt-get"))
+
+
+def install_debian_packages(packages: list[str]) -> None:
+    say(f"Installing {' '.join(packages)}")
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    install = ["apt-get", "install", "-qq", "-y", "--no-install-recommends", *packages]
+    run(["apt-get", "update", "-qq"], "Debian's package lists", environment)
+    run(install, "Debian's packages", environment)
+
+
+def environment_python() -> Path:
+    return ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def run(command: list[str], what: str, environment: dict[str, str] | None = None) -> None:
+    status = subprocess.call(command, cwd=ROOT, env=environment)
+    if status:
+        raise SetupError(f"{what} could not be installed (exit {status}; the reason stands above)")
+
+
+def say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
