@@ -1,0 +1,8 @@
+"""`python main.py` opens the window; `python main.py COMMAND …` runs a command."""
+
+import sys
+
+from transformer_viz.launch import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+import json
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from transformer_viz import settings
+from transformer_viz.settings import Settings, SettingsFile, parse
+
+
+@pytest.fixture
+def notices() -> list[str]:
+    return []
+
+
+def test_every_field_has_a_check() -> None:
+    assert set(settings._CHECKS) == set(asdict(Settings()))
+
+
+def test_what_is_saved_comes_back(tmp_path: Path, notices: list[str]) -> None:
+    file = SettingsFile(tmp_path / "deep" / "folder", notices.append)
+    saved = replace(
+        Settings(),
+        theme="dark",
+        text="Grüße \ud800 \U0001f600",
+        alpha=0.8,
+        geometry=(-5, 10, 1440, 900),
+        recent_files=("/models/a.safetensors",),
+    )
+    file.save(saved)
+    assert file.load() == saved
+    assert notices == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("theme", "pink"),
+        ("theme", ["dark"]),
+        ("beam", 0),
+        ("beam", True),
+        ("beam", 2.5),
+        ("alpha", "0.6"),
+        ("alpha", float("nan")),
+        ("threads", -1),
+        ("recent_files", ["a", 3]),
+        ("recent_files", ["x"] * 11),
+        ("geometry", [1, 2, 3]),
+        ("geometry", [0, 0, 2**40, 5]),
+        ("maximized", "false"),
+        ("text", 7),
+    ],
+)
+def test_a_bad_field_falls_back_alone(name: str, value: object) -> None:
+    other = "dark" if name != "theme" else "light"
+    data = {"theme": other, "hint_done": True, name: value}
+    parsed, bad = parse(json.dumps(data).encode())
+    assert bad == [name]
+    assert getattr(parsed, name) == getattr(Settings(), name)
+    assert parsed.hint_done
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b"[1]", b"null", b"\xff\xfe", b"[" * 100_000, b'"theme"'],
+    ids=["empty", "cut", "list", "null", "not utf-8", "deep", "string"],
+)
+def test_a_bad_file_is_kept_beside(tmp_path: Path, notices: list[str], data: bytes) -> None:
+    (tmp_path / "settings.json").write_bytes(data)
+    file = SettingsFile(tmp_path, notices.append)
+    assert file.load() == Settings()
+    file.save(Settings(theme="dark"))
+    assert (tmp_path / "settings.json.bad").read_bytes() == data
+    assert file.load().theme == "dark"
+    assert len(notices) == 1
+    assert "settings.json.bad" in notices[0]
+
+
+def test_a_field_of_a_newer_version_is_passed_over() -> None:
+    parsed, bad = parse(b'{"hologram": true, "theme": "dark"}')
+    assert parsed == Settings(theme="dark")
+    assert bad == []
+
+
+def test_a_folder_that_cannot_be_written_is_said_once(tmp_path: Path, notices: list[str]) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    file = SettingsFile(blocked / "config", notices.append)
+    assert file.load() == Settings()
+    file.save(Settings())
+    file.save(Settings())
+    assert len(notices) == 1
+    assert "cannot be saved" in notices[0]
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere"
+)
+def test_a_read_only_folder_is_said_once(tmp_path: Path, notices: list[str]) -> None:
+    tmp_path.chmod(0o500)
+    file = SettingsFile(tmp_path, notices.append)
+    file.save(Settings())
+    file.save(Settings())
+    assert len(notices) == 1
+
+
+def test_without_a_folder_nothing_is_remembered(notices: list[str]) -> None:
+    file = SettingsFile(None, notices.append)
+    file.save(Settings(theme="dark"))
+    assert file.load() == Settings()
+
+
+def test_history_and_recent_files_keep_the_newest_once() -> None:
+    remembered = Settings()
+    for number in range(40):
+        remembered = remembered.remember_text(f"Sentence {number}.")
+    remembered = remembered.remember_text("Sentence 35.")
+    assert remembered.history[:2] == ("Sentence 35.", "Sentence 39.")
+    assert len(remembered.history) == settings.HISTORY
+    assert remembered.history.count("Sentence 35.") == 1
+    assert remembered.remember_text("  ") is remembered
+    assert remembered.remember_text("x" * 20_000) is remembered
+    files = remembered.remember_file("a").remember_file("b").remember_file("a")
+    assert files.recent_files == ("a", "b")
+    assert files.forget_file("b").recent_files == ("a",)

@@ -1,0 +1,115 @@
+"""The entry point: a command goes to `core.cli`, everything else opens the window.
+
+Neither Qt nor torch is imported before it is known that they are needed, so `--help`,
+`--version` and wrong use answer at once.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+COMMANDS = {
+    "translate": "translate sentences, one line each",
+    "trace": "save the attention of one sentence as .npz",
+    "info": "say what a model or a preset is",
+    "corpus": "print sentences of the generated corpus",
+    "train": "train a model",
+    "resume": "go on with a stopped training run",
+    "average": "average the last checkpoints of a run",
+    "evaluate": "score a model on a test set",
+    "heads": "measure what each head does",
+    "import": "convert a foreign checkpoint",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line asks of the window; None stands for the user's own setting."""
+
+    file: Path | None = None
+    text: str | None = None
+    screenshot: Path | None = None
+    theme: str | None = None
+    size: tuple[int, int] | None = None
+    config_dir: Path | None = None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command or the window and return the exit code: 0, 1 failure, 2 wrong use."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments and arguments[0] in COMMANDS:
+        from core import cli
+
+        return cli.main(arguments)
+    options = _parse(arguments)
+
+    from transformer_viz import preflight
+
+    problem = preflight.problem(offscreen=options.screenshot is not None)
+    if problem is not None:
+        print(f"transformer-viz: {problem}", file=sys.stderr)
+        return 2
+
+    from transformer_viz import app
+
+    return app.run(options)
+
+
+def _parse(arguments: list[str]) -> Options:
+    parser = argparse.ArgumentParser(
+        prog="transformer-viz",
+        description="See, live, the attention of every layer and head of a Transformer that "
+        "translates. Without a command, the window opens.",
+        epilog=_command_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="checkpoint to open (default: the last one, or the bundled model)",
+    )
+    parser.add_argument("--text", metavar="T", help="sentence to start with")
+    parser.add_argument(
+        "--screenshot",
+        type=Path,
+        metavar="OUT.png",
+        help="render the window, save it and exit; needs no display",
+    )
+    parser.add_argument("--theme", choices=("system", "light", "dark"), help="colours")
+    parser.add_argument(
+        "--size", type=_size, metavar="WxH", help="size of the window, as in 1440x900"
+    )
+    parser.add_argument(
+        "--config-dir", type=Path, metavar="DIR", help="folder of the settings to use instead"
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
+    return Options(**vars(parser.parse_args(arguments)))
+
+
+def _command_help() -> str:
+    lines = [f"  {name:<10} {what}" for name, what in COMMANDS.items()]
+    return "\n".join(
+        ["commands (each has its own --help; a file of such a name is opened as ./NAME):", *lines]
+    )
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, separator, height = text.lower().partition("x")
+    if not (separator and width.isdecimal() and height.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not WIDTHxHEIGHT, as in 1440x900")
+    size = int(width), int(height)
+    if not all(100 <= side <= 16384 for side in size):
+        raise argparse.ArgumentTypeError(f"{text!r}: each side must be 100 to 16384 pixels")
+    return size
+
+
+def _version() -> str:
+    try:
+        return version("transformer-viz")
+    except PackageNotFoundError:
+        return "(not installed)"

@@ -1,0 +1,206 @@
+"""What the application remembers: one validated JSON file in the user's configuration folder.
+
+A field that cannot be used falls back to its default alone, and the file is then kept beside as
+`settings.json.bad`. A folder that cannot be written leaves the application working from memory;
+both are said once, in a notice.
+"""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from core.errors import UserError
+from core.files import atomic_write_text
+
+THEMES = ("system", "light", "dark")
+MAX_BEAM = 16
+MAX_ALPHA = 2.0
+RECENT_FILES = 10
+HISTORY = 30
+MAX_REMEMBERED_TEXT = 10_000
+
+
+def default_threads() -> int:
+    """Leave one core to the window; a small model gains nothing from more than four."""
+    return max(1, min(4, (os.cpu_count() or 1) - 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    theme: str = "system"
+    model: str = ""  # path of the checkpoint shown last, empty for the bundled one
+    text: str | None = None  # sentence shown last, None before the first start
+    beam: int = 1  # 1 is greedy
+    beam_size: int = 4  # what the beam button turns on
+    alpha: float = 0.6  # length penalty
+    threads: int = 0  # torch threads of the worker, 0 for default_threads()
+    recent_files: tuple[str, ...] = ()
+    history: tuple[str, ...] = ()  # sentences, the newest first
+    geometry: tuple[int, ...] = ()  # x, y, width, height
+    maximized: bool = False
+    panels: tuple[int, ...] = ()  # widths of the three columns
+    hint_done: bool = False  # the line of the first start has been followed or closed
+
+    def remember_file(self, path: str) -> "Settings":
+        return replace(self, recent_files=_newest_first(path, self.recent_files, RECENT_FILES))
+
+    def forget_file(self, path: str) -> "Settings":
+        return replace(self, recent_files=tuple(p for p in self.recent_files if p != path))
+
+    def remember_text(self, text: str) -> "Settings":
+        """Put a sentence first in the history; one too long to be worth a line is left out."""
+        if not text.strip() or len(text) > MAX_REMEMBERED_TEXT:
+            return self
+        return replace(self, history=_newest_first(text, self.history, HISTORY))
+
+
+class SettingsFile:
+    """Reads and writes `settings.json`; `notice` takes what the user should know, once each."""
+
+    def __init__(self, folder: Path | None, notice: Callable[[str], None]) -> None:
+        """`folder` None remembers nothing, as a screenshot should."""
+        self._path = None if folder is None else folder / "settings.json"
+        self._notice = notice
+        self._told = False
+
+    def load(self) -> Settings:
+        if self._path is None:
+            return Settings()
+        try:
+            data = self._path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return Settings()
+        except OSError as error:
+            self._notice(f"The settings in {self._path} cannot be read ({error.strerror}).")
+            return Settings()
+        settings, bad = parse(data)
+        if bad:
+            kept = self._keep_beside(data)
+            self._notice(f"Settings with an unusable value start afresh: {', '.join(bad)}.{kept}")
+        return settings
+
+    def save(self, settings: Settings) -> None:
+        if self._path is None:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps(asdict(settings), ensure_ascii=True, indent=2)
+            atomic_write_text(self._path, text + "\n")
+        except (OSError, UserError):
+            if not self._told:
+                self._told = True
+                self._notice(f"Settings cannot be saved in {self._path.parent}.")
+
+    def _keep_beside(self, data: bytes) -> str:
+        assert self._path is not None
+        kept = self._path.with_name(self._path.name + ".bad")
+        try:
+            kept.write_bytes(data)
+        except OSError:
+            return ""
+        return f" The old file is kept as {kept.name}."
+
+
+def config_folder(chosen: Path | None) -> Path:
+    """The folder given on the command line, else the user's own one for this application."""
+    return chosen or Path(platformdirs.user_config_path("transformer-viz", appauthor=False))
+
+
+def parse(data: bytes) -> tuple[Settings, list[str]]:
+    """Settings from JSON, and the names of what had to fall back to its default."""
+    try:
+        values = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return Settings(), ["the whole file"]
+    if not isinstance(values, dict):
+        return Settings(), ["the whole file"]
+    good: dict[str, Any] = {}
+    bad: list[str] = []
+    for field in fields(Settings):
+        if field.name not in values:
+            continue
+        try:
+            good[field.name] = _CHECKS[field.name](values[field.name])
+        except ValueError:
+            bad.append(field.name)
+    return Settings(**good), bad
+
+
+def _newest_first(item: str, items: Sequence[str], limit: int) -> tuple[str, ...]:
+    return (item, *(other for other in items if other != item))[:limit]
+
+
+def _one_of(*allowed: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if value not in allowed:
+            raise ValueError(value)
+        return str(value)
+
+    return check
+
+
+def _string(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(value)
+    return value
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else _string(value)
+
+
+def _bool(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(value)
+    return value
+
+
+def _int(low: int, high: int) -> Callable[[Any], int]:
+    def check(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ValueError(value)
+        return value
+
+    return check
+
+
+def _float(low: float, high: float) -> Callable[[Any], float]:
+    def check(value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(value)
+        if not low <= value <= high:  # NaN fails too
+            raise ValueError(value)
+        return float(value)
+
+    return check
+
+
+def _tuple(item: Callable[[Any], Any], counts: Sequence[int]) -> Callable[[Any], tuple[Any, ...]]:
+    def check(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list) or len(value) not in counts:
+            raise ValueError(value)
+        return tuple(item(each) for each in value)
+
+    return check
+
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "theme": _one_of(*THEMES),
+    "model": _string,
+    "text": _text,
+    "beam": _int(1, MAX_BEAM),
+    "beam_size": _int(2, MAX_BEAM),
+    "alpha": _float(0.0, MAX_ALPHA),
+    "threads": _int(0, 256),
+    "recent_files": _tuple(_string, range(RECENT_FILES + 1)),
+    "history": _tuple(_string, range(HISTORY + 1)),
+    "geometry": _tuple(_int(-32768, 32767), (0, 4)),
+    "maximized": _bool,
+    "panels": _tuple(_int(0, 32767), (0, 3)),
+    "hint_done": _bool,
+}
