@@ -1,0 +1,39 @@
+"""The look of masked cells: thin diagonal lines, so that "may not attend" never looks like 0.
+
+The lines follow pixels, not cells: the texture is the same at every zoom.
+"""
+
+import numpy as np
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QBrush, QImage, QPixmap
+
+from transformer_viz.drawing.images import to_image
+from transformer_viz.theme import Theme
+
+PERIOD = 6
+"""Pixels from one line to the next, along a row."""
+
+
+def hatch(height: int, width: int, theme: Theme, *, period: int = PERIOD) -> np.ndarray:
+    """Diagonal lines as RGBA uint8 [height, width, 4]; tiles seamlessly at multiples of period."""
+    y, x = np.ogrid[:height, :width]
+    line = (x + y) % period == 0  # [height, width]
+    colors = np.array([rgba(theme, "hatch_paper"), rgba(theme, "hatch")], dtype=np.uint8)
+    return colors[line.astype(np.intp)]
+
+
+def rgba(theme: Theme, token: str) -> tuple[int, int, int, int]:
+    color = theme.color(token)
+    return color.red(), color.green(), color.blue(), color.alpha()
+
+
+def hatch_brush(theme: Theme, origin: QPointF, ratio: float = 1.0) -> QBrush:
+    """The same pattern as a brush with its phase at `origin`, for ``ratio`` pixels per point."""
+    period = max(1, round(PERIOD * ratio))
+    image: QImage = to_image(hatch(period, period, theme, period=period))
+    image.setDevicePixelRatio(ratio)
+    brush = QBrush(QPixmap.fromImage(image))
+    transform = brush.transform()
+    transform.translate(origin.x(), origin.y())
+    brush.setTransform(transform)
+    return brush

@@ -1,0 +1,248 @@
+"""Light and dark: the colours, the Fusion palette and the style sheet that follow from them.
+
+A view takes a `Theme` in `apply_theme` and draws with its tokens; it never names a colour itself.
+Widgets ask for a text style by the dynamic property ``role`` (`set_role`).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QPalette
+from PySide6.QtWidgets import QApplication, QWidget
+
+GRID = 4
+"""Every distance in the window is a multiple of this many logical pixels."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theme:
+    """Colour tokens as ``#rrggbb``; what each is for, never what it looks like."""
+
+    name: str
+    dark: bool
+    paper: str  # under pictures and text to edit; also the colour of weight 0
+    chrome: str  # bars and panels around the paper
+    raised: str  # buttons, cards, chips
+    hover: str  # a raised thing under the pointer
+    line: str  # hairlines between areas
+    border: str  # edges of things that can be operated
+    ink: str  # text
+    soft: str  # labels beside values
+    faint: str  # indices and other text that may be overlooked
+    accent: str  # the one accent: selection, focus, bars
+    accent_soft: str  # ground of a selected thing
+    on_accent: str  # text on the accent
+    chip: str  # ground of special tokens
+    hatch: str  # lines over masked cells
+    hatch_paper: str  # ground of masked cells
+    warning: str  # unknown words, limits
+    error: str
+
+    def color(self, token: str) -> QColor:
+        return QColor(getattr(self, token))
+
+
+LIGHT = Theme(
+    name="light",
+    dark=False,
+    paper="#ffffff",
+    chrome="#f5f5f1",
+    raised="#ffffff",
+    hover="#eeeeea",
+    line="#dededa",
+    border="#c6c6c0",
+    ink="#1b1c1e",
+    soft="#5f6063",
+    faint="#85868a",
+    accent="#1d5fc1",
+    accent_soft="#e3edfb",
+    on_accent="#ffffff",
+    chip="#ececea",
+    hatch="#d9d8d3",
+    hatch_paper="#f4f3ef",
+    warning="#a35200",
+    error="#b3261e",
+)
+
+DARK = Theme(
+    name="dark",
+    dark=True,
+    paper="#131518",
+    chrome="#1c1f23",
+    raised="#24272c",
+    hover="#2d3137",
+    line="#30343a",
+    border="#474c54",
+    ink="#eaecef",
+    soft="#a3a8b0",
+    faint="#7b818a",
+    accent="#6ea8ff",
+    accent_soft="#1d3152",
+    on_accent="#0b1422",
+    chip="#2b2f35",
+    hatch="#343941",
+    hatch_paper="#1f2328",
+    warning="#f0a95a",
+    error="#ff8a80",
+)
+
+
+class ThemeChoice(StrEnum):
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+class ThemeManager(QObject):
+    """Dresses the application, and follows the system while the choice is `SYSTEM`."""
+
+    themeChanged = Signal(object)  # Theme
+
+    def __init__(self, app: QApplication, choice: ThemeChoice = ThemeChoice.SYSTEM) -> None:
+        super().__init__(app)
+        self._app = app
+        self._choice = choice
+        app.setStyle("Fusion")
+        app.styleHints().colorSchemeChanged.connect(self._follow_system)
+        self._theme = self._chosen()
+        self._dress()
+
+    @property
+    def choice(self) -> ThemeChoice:
+        return self._choice
+
+    @property
+    def theme(self) -> Theme:
+        return self._theme
+
+    def set_choice(self, choice: ThemeChoice) -> None:
+        self._choice = choice
+        self._follow_system()
+
+    def _chosen(self) -> Theme:
+        if self._choice is ThemeChoice.SYSTEM:
+            scheme = self._app.styleHints().colorScheme()
+            return DARK if scheme is Qt.ColorScheme.Dark else LIGHT
+        return DARK if self._choice is ThemeChoice.DARK else LIGHT
+
+    def _follow_system(self) -> None:
+        theme = self._chosen()
+        if theme is not self._theme:
+            self._theme = theme
+            self._dress()
+            self.themeChanged.emit(theme)
+
+    def _dress(self) -> None:
+        self._app.setPalette(palette(self._theme))
+        self._app.setStyleSheet(style_sheet(self._theme))
+
+
+def palette(theme: Theme) -> QPalette:
+    """The palette for Fusion, complete in both the active and the disabled group."""
+    roles = QPalette.ColorRole
+    result = QPalette()
+    for role, token in {
+        roles.Window: "chrome",
+        roles.WindowText: "ink",
+        roles.Base: "paper",
+        roles.AlternateBase: "chrome",
+        roles.Text: "ink",
+        roles.PlaceholderText: "faint",
+        roles.Button: "raised",
+        roles.ButtonText: "ink",
+        roles.BrightText: "error",
+        roles.Light: "raised",
+        roles.Midlight: "line",
+        roles.Mid: "border",
+        roles.Dark: "border",
+        roles.Shadow: "border",
+        roles.Highlight: "accent",
+        roles.HighlightedText: "on_accent",
+        roles.Accent: "accent",
+        roles.Link: "accent",
+        roles.LinkVisited: "accent",
+        roles.ToolTipBase: "raised",
+        roles.ToolTipText: "ink",
+    }.items():
+        result.setColor(role, theme.color(token))
+    for role in (roles.WindowText, roles.Text, roles.ButtonText):
+        result.setColor(QPalette.ColorGroup.Disabled, role, theme.color("faint"))
+    return result
+
+
+def style_sheet(theme: Theme) -> str:
+    """What the palette cannot say: flat buttons, slim scroll bars, a visible focus."""
+    t = theme
+    return f"""
+    QWidget[role="paper"] {{ background: {t.paper}; }}
+    QLabel[role="title"] {{ font-weight: 600; }}
+    QLabel[role="soft"] {{ color: {t.soft}; }}
+    QLabel[role="faint"] {{ color: {t.faint}; }}
+    QLabel[role="warning"] {{ color: {t.warning}; }}
+    QLabel[role="error"] {{ color: {t.error}; }}
+    QFrame[role="rule"] {{ background: {t.line}; border: none; max-height: 1px; }}
+    QFrame[role="card"] {{
+        background: {t.raised}; border: 1px solid {t.soft}; border-radius: 4px;
+    }}
+    QPushButton, QToolButton {{
+        background: {t.raised}; color: {t.ink};
+        border: 1px solid {t.border}; border-radius: 4px; padding: 4px 8px;
+    }}
+    QPushButton:hover, QToolButton:hover {{ background: {t.hover}; }}
+    QPushButton:checked, QToolButton:checked {{
+        background: {t.accent_soft}; color: {t.accent}; border-color: {t.accent};
+    }}
+    QPushButton:focus, QToolButton:focus {{ border-color: {t.accent}; }}
+    QPushButton:disabled, QToolButton:disabled {{ color: {t.faint}; border-color: {t.line}; }}
+    QToolButton::menu-indicator, QPushButton::menu-indicator {{ width: 8px; }}
+    QPlainTextEdit, QLineEdit {{
+        background: {t.paper}; color: {t.ink};
+        border: 1px solid {t.border}; border-radius: 4px; padding: 2px 4px;
+        selection-background-color: {t.accent}; selection-color: {t.on_accent};
+    }}
+    QPlainTextEdit:focus, QLineEdit:focus {{ border-color: {t.accent}; }}
+    QTabBar::tab {{
+        background: transparent; color: {t.soft}; border: none;
+        border-bottom: 2px solid transparent; padding: 8px 12px 6px 12px;
+    }}
+    QTabBar::tab:selected {{ color: {t.ink}; font-weight: 600; border-bottom-color: {t.accent}; }}
+    QTabBar::tab:hover:!selected {{ color: {t.ink}; }}
+    QTabBar::tab:focus {{ color: {t.accent}; }}
+    QSplitter::handle {{ background: {t.line}; }}
+    QScrollBar:vertical {{ background: transparent; width: 8px; margin: 0; }}
+    QScrollBar:horizontal {{ background: transparent; height: 8px; margin: 0; }}
+    QScrollBar::handle {{ background: {t.border}; border-radius: 3px; margin: 1px; }}
+    QScrollBar::handle:vertical {{ min-height: 24px; }}
+    QScrollBar::handle:horizontal {{ min-width: 24px; }}
+    QScrollBar::handle:hover {{ background: {t.soft}; }}
+    QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+    QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+    QToolTip {{
+        background: {t.raised}; color: {t.ink}; border: 1px solid {t.border}; padding: 4px;
+    }}
+    QMenu {{ background: {t.raised}; border: 1px solid {t.border}; padding: 4px; }}
+    QMenu::item {{ padding: 4px 24px 4px 12px; border-radius: 3px; }}
+    QMenu::item:selected {{ background: {t.accent}; color: {t.on_accent}; }}
+    QMenu::item:disabled {{ color: {t.faint}; }}
+    QMenu::separator {{ height: 1px; background: {t.line}; margin: 4px; }}
+    """
+
+
+def set_role(widget: QWidget, role: str) -> None:
+    """Give a widget one of the style sheet's roles, and repolish it when it already has one."""
+    widget.setProperty("role", role)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+def scaled_font(font: QFont, factor: float, *, bold: bool = False) -> QFont:
+    """The font in another size, with tabular figures so that numbers align below each other."""
+    result = QFont(font)
+    if font.pointSizeF() > 0:
+        result.setPointSizeF(font.pointSizeF() * factor)
+    else:
+        result.setPixelSize(max(1, round(font.pixelSize() * factor)))
+    result.setBold(bold)
+    result.setFeature(QFont.Tag("tnum"), 1)
+    return result
