@@ -84,9 +84,8 @@ def install_system_libraries(dev: bool) -> None:
     from transformer_viz.preflight import GUI_LIBRARIES, XCB_LIBRARIES, missing_packages
 
     def lacking() -> list[str]:
-        return missing_packages(GUI_LIBRARIES | XCB_LIBRARIES) + (
-            missing_dictionaries() if dev else []
-        )
+        libraries = missing_packages(GUI_LIBRARIES | XCB_LIBRARIES)
+        return libraries + missing_dictionaries() if dev else libraries
 
     if lacking() and may_install():
         try:
