@@ -90,9 +90,7 @@ class ModelConfig:
         require(self.norm_epsilon > 0, "norm_epsilon", self.norm_epsilon, "above 0")
         require_choice("positions", self.positions, ("sinusoidal", "learned"))
         require_choice("position_layout", self.position_layout, ("interleaved", "halves"))
-        require_choice(
-            "position_denominator", self.position_denominator, ("d_model", "d_model-2")
-        )
+        require_choice("position_denominator", self.position_denominator, ("d_model", "d_model-2"))
         require_choice("shared_embeddings", self.shared_embeddings, ("all", "target", "none"))
         require_share("dropout", self.dropout)
         specials = (self.pad_id, self.unk_id, self.bos_id, self.eos_id)

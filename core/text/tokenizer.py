@@ -1,0 +1,106 @@
+"""SentencePiece with one vocabulary for both languages; specials are ids, never strings."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+
+import sentencepiece
+
+from core.errors import UserError
+from core.text.tokens import Token, TokenKind
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNKNOWN_SURFACE = "⁇"
+
+
+class Tokenizer:
+    """Any text in, ids out, and back; a text that spells ``</s>`` never becomes the special."""
+
+    def __init__(self, model_bytes: bytes) -> None:
+        """``model_bytes``: a SentencePiece model file.
+
+        Raises:
+            UserError: the bytes are none.
+        """
+        self.model_bytes = model_bytes
+        try:
+            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model_bytes)
+        except RuntimeError as error:
+            raise UserError("The tokenizer is not a readable SentencePiece model.") from error
+        self.vocab_size: int = self._processor.vocab_size()
+        self.pad_id: int = self._processor.pad_id()
+        self.unk_id: int = self._processor.unk_id()
+        self.bos_id: int = self._processor.bos_id()
+        self.eos_id: int = self._processor.eos_id()
+
+    def encode(self, text: str) -> list[int]:
+        """Ids without specials; [] for a text without a visible character."""
+        ids: list[int] = self._processor.encode(_encodable(text))
+        return ids
+
+    def tokens(self, text: str) -> list[Token]:
+        """The same as ``encode``, with the characters each token covers."""
+        mapping = self._processor.encode_as_offset_mapping(_encodable(text))
+        return [
+            self.token(id, start, end, surface=piece)
+            for id, piece, (start, end) in zip(
+                mapping["ids"], mapping["pieces"], mapping["offsets"], strict=True
+            )
+        ]
+
+    def token(self, id: int, start: int = 0, end: int = 0, surface: str = "") -> Token:
+        piece: str = self._processor.id_to_piece(id)
+        if self._processor.is_unknown(id):
+            return Token(piece, id, TokenKind.UNKNOWN, start, end, surface)
+        if self._processor.is_control(id):
+            kind = TokenKind.SPECIAL
+        elif self._processor.is_byte(id):
+            kind = TokenKind.BYTE
+        else:
+            kind = TokenKind.PIECE
+        return Token(piece, id, kind, start, end)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of the ids; specials give nothing, an unknown token shows as ⁇."""
+        text: str = self._processor.decode(list(ids))
+        return text
+
+
+def train_tokenizer(lines: Iterable[str], vocab_size: int) -> Tokenizer:
+    """Byte-pair encoding learned from ``lines`` of both languages.
+
+    The vocabulary comes out smaller than asked where the text does not hold as many pieces;
+    every character of the text is in it. Ids 0–3 are pad, unknown, begin, end.
+
+    Raises:
+        UserError: there is no text, or the vocabulary cannot hold the text's characters.
+    """
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=(_encodable(line) for line in lines),
+            model_writer=model,
+            model_type="bpe",
+            vocab_size=vocab_size,
+            hard_vocab_limit=False,
+            character_coverage=1.0,
+            pad_id=0,
+            unk_id=1,
+            bos_id=2,
+            eos_id=3,
+            unk_surface=_UNKNOWN_SURFACE,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        raise UserError(
+            f"No vocabulary of {vocab_size} pieces can be learned from this text: "
+            "give more text, or another vocabulary size."
+        ) from error
+    return Tokenizer(model.getvalue())
+
+
+def _encodable(text: str) -> str:
+    """UTF-8 has no lone surrogates; each becomes one replacement character."""
+    return _LONE_SURROGATE.sub("\ufffd", text)

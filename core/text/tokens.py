@@ -1,0 +1,44 @@
+"""A token as people see it: which piece of the vocabulary, and which characters it covers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+WORD_START = "▁"
+
+
+class TokenKind(StrEnum):
+    PIECE = "piece"
+    SPECIAL = "special"
+    UNKNOWN = "unknown"
+    BYTE = "byte"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """``start`` and ``end`` delimit the token's characters in the text, [start, end).
+
+    Specials cover no character. ``surface`` is what an unknown token stands for in the text; the
+    vocabulary only says ``<unk>``.
+    """
+
+    piece: str
+    id: int = -1
+    kind: TokenKind = TokenKind.PIECE
+    start: int = 0
+    end: int = 0
+    surface: str = ""
+
+    @property
+    def label(self) -> str:
+        """What to write on an axis: no word mark, unknown characters as they were typed."""
+        if self.kind is TokenKind.UNKNOWN and self.surface:
+            return self.surface
+        if self.kind is TokenKind.PIECE:
+            return self.piece.removeprefix(WORD_START) or WORD_START
+        return self.piece
+
+    @property
+    def starts_word(self) -> bool:
+        return self.kind is TokenKind.SPECIAL or self.piece.startswith(WORD_START)

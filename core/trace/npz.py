@@ -1,0 +1,123 @@
+"""Traces on disk: `.npz` files that NumPy alone reads and any program can write.
+
+Arrays: ``source_tokens`` [S] and ``target_tokens`` [T] (text), ``encoder_self`` [L, H, S, S],
+``decoder_self`` [L, H, T, T], ``cross`` [L, H, T, S]; any may be missing, but some attention is
+needed. Ours add ``predicted_tokens`` [T], ``log_probabilities`` [T], ``text``, ``translation``.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import UserError
+from core.files import atomic_write
+from core.text.tokens import Token, TokenKind
+from core.trace.trace import Attention, AttentionKind, StoredAttention, Trace
+
+_ROW_SUM_TOLERANCE = 1e-2
+_SPECIALS = frozenset({"<s>", "</s>", "<pad>", "[CLS]", "[SEP]", "[PAD]", "<bos>", "<eos>"})
+
+
+def save_npz(trace: Trace, path: str | Path) -> None:
+    """Write every map of the trace. Raises UserError if the file cannot be written."""
+    arrays: dict[str, NDArray[np.generic]] = {
+        "source_tokens": _pieces(trace.source_tokens),
+        "target_tokens": _pieces(trace.target_tokens),
+        "predicted_tokens": _pieces(trace.predicted_tokens),
+        "text": np.array(trace.text),
+        "translation": np.array(trace.translation),
+    }
+    if trace.log_probabilities is not None:
+        arrays["log_probabilities"] = trace.log_probabilities
+    for kind in trace.kinds:
+        layers = range(trace.layers(kind))
+        arrays[kind.value] = np.stack([trace.layer_weights(kind, layer) for layer in layers])
+
+    def write(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+
+    atomic_write(path, write)
+
+
+def load_npz(path: str | Path) -> Trace:
+    """Read a trace of ours or of another program, checked as a whole.
+
+    Raises:
+        UserError: unreadable, or an array has the wrong shape, or rows do not add up to 1; the
+            sentence names the array.
+    """
+    path = Path(path)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except OSError as error:
+        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
+    except (ValueError, zipfile.BadZipFile, EOFError, KeyError) as error:
+        raise UserError(f"{path} is not a trace: NumPy cannot read it as .npz.") from error
+    lengths = {
+        name: len(arrays[name])
+        for name in ("source_tokens", "target_tokens")
+        if name in arrays and arrays[name].ndim == 1
+    }
+    attention: dict[AttentionKind, Attention] = {
+        kind: StoredAttention(_checked(path, arrays[kind.value], kind, lengths))
+        for kind in AttentionKind
+        if kind.value in arrays
+    }
+    if not attention:
+        names = ", ".join(kind.value for kind in AttentionKind)
+        raise UserError(f"{path} holds no attention: it needs at least one of {names}.")
+    log_probabilities = arrays.get("log_probabilities")
+    return Trace(
+        source_tokens=_tokens(arrays.get("source_tokens")),
+        target_tokens=_tokens(arrays.get("target_tokens")),
+        predicted_tokens=_tokens(arrays.get("predicted_tokens")),
+        log_probabilities=(
+            None if log_probabilities is None else log_probabilities.astype(np.float32)
+        ),
+        attention=attention,
+        text=str(arrays.get("text", "")),
+        translation=str(arrays.get("translation", "")),
+    )
+
+
+def _checked(
+    path: Path, maps: NDArray[np.generic], kind: AttentionKind, lengths: dict[str, int]
+) -> NDArray[np.float32]:
+    queries = "source_tokens" if kind is AttentionKind.ENCODER_SELF else "target_tokens"
+    keys = "target_tokens" if kind is AttentionKind.DECODER_SELF else "source_tokens"
+    for name in (queries, keys):
+        if name not in lengths:
+            raise UserError(f"{path}: {kind.value} needs the array {name}, one text a token.")
+    expected = (lengths[queries], lengths[keys])
+    if maps.ndim != 4 or maps.shape[2:] != expected or 0 in maps.shape:
+        raise UserError(
+            f"{path}: {kind.value} has shape {list(maps.shape)}; "
+            f"expected [layers, heads, {expected[0]}, {expected[1]}]."
+        )
+    if not np.issubdtype(maps.dtype, np.floating):
+        raise UserError(f"{path}: {kind.value} has type {maps.dtype}; expected numbers.")
+    weights = maps.astype(np.float32)
+    if not np.isfinite(weights).all() or weights.min() < 0:
+        raise UserError(f"{path}: {kind.value} has cells below 0 or not finite.")
+    if np.abs(weights.sum(axis=-1) - 1).max() > _ROW_SUM_TOLERANCE:
+        raise UserError(f"{path}: {kind.value} has rows that do not add up to 1.")
+    return weights
+
+
+def _pieces(tokens: tuple[Token, ...]) -> NDArray[np.str_]:
+    return np.array([token.surface or token.piece for token in tokens], dtype=np.str_)
+
+
+def _tokens(pieces: NDArray[np.generic] | None) -> tuple[Token, ...]:
+    if pieces is None:
+        return ()
+    return tuple(
+        Token(piece, kind=TokenKind.SPECIAL if piece in _SPECIALS else TokenKind.PIECE)
+        for piece in map(str, pieces)
+    )

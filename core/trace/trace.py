@@ -1,0 +1,174 @@
+"""The attention of one pass as a value: tokens and what each head computed.
+
+Legend: S source, T target, Q queries, K keys, H heads, d_k head width. NumPy only, so that views
+and other programs need no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import UserError
+from core.text.tokens import Token
+
+Floats: TypeAlias = NDArray[np.float32]
+Booleans: TypeAlias = NDArray[np.bool_]
+
+
+class AttentionKind(StrEnum):
+    ENCODER_SELF = "encoder_self"
+    DECODER_SELF = "decoder_self"
+    CROSS = "cross"
+
+
+class Attention(Protocol):
+    """All layers of one kind of attention."""
+
+    @property
+    def layers(self) -> int: ...
+
+    def heads(self, layer: int) -> int: ...
+
+    def weights(self, layer: int, head: int, query: int | None = None) -> Floats:
+        """[Q, K], or [K] of one query."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LayerProjections:
+    """One layer's unscaled queries and keys, and its values."""
+
+    query: Floats  # [H, Q, d_k]
+    key: Floats  # [H, K, d_k]
+    value: Floats  # [H, K, d_v]
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedAttention:
+    """softmax(q kᵀ / √d_k) on demand (paper eq. 1): memory O(n·d), never n × n for every head."""
+
+    projections: tuple[LayerProjections, ...]
+    causal: bool = False
+
+    @property
+    def layers(self) -> int:
+        return len(self.projections)
+
+    def heads(self, layer: int) -> int:
+        return len(self.projections[layer].query)
+
+    def scores(self, layer: int, head: int, query: int | None = None) -> Floats:
+        """q·k / √d_k before mask and softmax: [Q, K], or [K] of one query."""
+        one = self.projections[layer]
+        rows = one.query[head] if query is None else one.query[head, query]
+        scaled = rows @ one.key[head].T / np.float32(one.query.shape[-1] ** 0.5)
+        return np.asarray(scaled, dtype=np.float32)
+
+    def weights(self, layer: int, head: int, query: int | None = None) -> Floats:
+        scores = self.scores(layer, head, query)
+        if self.causal:
+            keys = np.arange(scores.shape[-1])
+            first = np.arange(len(scores))[:, None] if query is None else query
+            scores[keys > first] = -np.inf
+        scores -= scores.max(axis=-1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=-1, keepdims=True)
+        return scores
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAttention:
+    """Maps that another program computed, [L, H, Q, K]."""
+
+    maps: Floats
+
+    @property
+    def layers(self) -> int:
+        return len(self.maps)
+
+    def heads(self, layer: int) -> int:
+        return self.maps.shape[1]
+
+    def weights(self, layer: int, head: int, query: int | None = None) -> Floats:
+        one: Floats = self.maps[layer, head]
+        return one if query is None else one[query]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trace:
+    """Made once, never changed.
+
+    Attributes:
+        source_tokens: [S], the end-of-sentence token last.
+        target_tokens: [T], what the decoder was fed: the begin token, then the translation.
+        predicted_tokens: [T], what each decoder row predicts: the translation, then the end.
+        log_probabilities: [T], natural logarithm of each predicted token's probability.
+        attention: the kinds that are present; an encoder-only model has one.
+    """
+
+    source_tokens: tuple[Token, ...]
+    attention: Mapping[AttentionKind, Attention]
+    target_tokens: tuple[Token, ...] = ()
+    predicted_tokens: tuple[Token, ...] = ()
+    log_probabilities: Floats | None = None
+    text: str = ""
+    translation: str = ""
+    _allowed: dict[AttentionKind, Booleans] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def kinds(self) -> tuple[AttentionKind, ...]:
+        return tuple(kind for kind in AttentionKind if kind in self.attention)
+
+    def layers(self, kind: AttentionKind) -> int:
+        return self.attention[kind].layers
+
+    def heads(self, kind: AttentionKind, layer: int) -> int:
+        return self.attention[kind].heads(layer)
+
+    def query_tokens(self, kind: AttentionKind) -> tuple[Token, ...]:
+        return self.source_tokens if kind is AttentionKind.ENCODER_SELF else self.target_tokens
+
+    def key_tokens(self, kind: AttentionKind) -> tuple[Token, ...]:
+        return self.target_tokens if kind is AttentionKind.DECODER_SELF else self.source_tokens
+
+    def weights(self, kind: AttentionKind, layer: int, head: int) -> Floats:
+        """[Q, K]; each row adds up to 1, masked cells are exactly 0."""
+        return self.attention[kind].weights(layer, head)
+
+    def row(self, kind: AttentionKind, layer: int, head: int, query: int) -> Floats:
+        """The weights of one query, [K]."""
+        return self.attention[kind].weights(layer, head, query)
+
+    def layer_weights(self, kind: AttentionKind, layer: int) -> Floats:
+        """All heads of one layer, [H, Q, K]."""
+        return np.stack(
+            [self.weights(kind, layer, head) for head in range(self.heads(kind, layer))]
+        )
+
+    def has_scores(self, kind: AttentionKind) -> bool:
+        return isinstance(self.attention[kind], ComputedAttention)
+
+    def scores(self, kind: AttentionKind, layer: int, head: int) -> Floats:
+        """q·k / √d_k before mask and softmax, [Q, K].
+
+        Raises:
+            UserError: the trace holds finished maps only.
+        """
+        attention = self.attention[kind]
+        if not isinstance(attention, ComputedAttention):
+            raise UserError("This trace holds attention weights only; it has no scores.")
+        return attention.scores(layer, head)
+
+    def allowed(self, kind: AttentionKind) -> Booleans:
+        """[Q, K], True where the mask lets a query attend."""
+        if kind not in self._allowed:
+            shape = (len(self.query_tokens(kind)), len(self.key_tokens(kind)))
+            ones = np.ones(shape, dtype=np.bool_)
+            self._allowed[kind] = np.tril(ones) if kind is AttentionKind.DECODER_SELF else ones
+        return self._allowed[kind]
