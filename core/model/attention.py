@@ -32,7 +32,10 @@ def attend(
     Returns:
         [B, H, Q, d_v]
     """
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=allowed, is_causal=causal)
+    output: Tensor = F.scaled_dot_product_attention(
+        query, key, value, attn_mask=allowed, is_causal=causal
+    )
+    return output
 
 
 def attention_weights(query: Tensor, key: Tensor, allowed: Tensor | None = None) -> Tensor:
@@ -47,8 +50,8 @@ def attention_weights(query: Tensor, key: Tensor, allowed: Tensor | None = None)
     scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     if allowed is None:
-        return scores.softmax(dim=-1)
-    weights = scores.masked_fill(~allowed, float("-inf")).softmax(dim=-1)
+        return torch.softmax(scores, dim=-1)
+    weights = torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=-1)
     return weights.masked_fill(~allowed, 0.0)
 
 
@@ -64,7 +67,8 @@ class _Attention(nn.Module):
 
     def split(self, x: Tensor) -> Tensor:
         """[B, n, H·d] → [B, H, n, d], a view."""
-        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+        batch, length, _ = x.shape
+        return x.view(batch, length, self.n_heads, -1).transpose(1, 2)
 
     def merge(self, heads: Tensor) -> Tensor:
         """Concat(head_1 … head_h) W^O: [B, H, Q, d_v] → [B, Q, D]."""

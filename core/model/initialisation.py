@@ -37,13 +37,13 @@ def initialise(model: Transformer, seed: int, scale: float = 1.0) -> None:
                 width = module.weight.shape[1]
                 nn.init.normal_(module.weight, std=width**-0.5, generator=generator)
             elif isinstance(module, SelfAttention):
-                query, key, value = module.query_key_value.weight.split(module.widths)
+                query, key, value = torch.split(module.query_key_value.weight, module.widths)
                 xavier(query, 1.0)
                 xavier(key, 1.0)
                 xavier(value, scale)
                 xavier(module.output.weight, scale)
             elif isinstance(module, CrossAttention):
-                key, value = module.key_value.weight.split(module.widths)
+                key, value = torch.split(module.key_value.weight, module.widths)
                 xavier(module.query.weight, 1.0)
                 xavier(key, 1.0)
                 xavier(value, scale)

@@ -33,9 +33,10 @@ class Residual(nn.Module):
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         if self.pre_norm:
-            return x + self.dropout(sublayer(self.norm(x)))
-        normed: Tensor = self.norm(x + self.dropout(sublayer(x)))
-        return normed
+            pre: Tensor = x + self.dropout(sublayer(self.norm(x)))
+            return pre
+        post: Tensor = self.norm(x + self.dropout(sublayer(x)))
+        return post
 
 
 class FeedForward(nn.Module):

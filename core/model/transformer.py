@@ -5,6 +5,8 @@ Legend: B batch, S source, T target, D d_model, V vocabulary, N sentences × row
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -96,7 +98,7 @@ class Transformer(nn.Module):
 
         memory [B, S, D], source [B, S].
         """
-        cross = [layer.cross_attention.project_memory(memory) for layer in self.decoder]
+        cross = [layer.cross_attention.project_memory(memory) for layer in self.decoder_layers()]
         allowed = self.source_allowed(source)
         return DecoderCache(self.config, cross, allowed, rows_per_sentence, capacity)
 
@@ -110,10 +112,15 @@ class Transformer(nn.Module):
         """
         ids = tokens[:, None]  # [N, 1]
         x = self._embed(self.target_embedding, self.target_positions, ids, cache.length)
-        for index, layer in enumerate(self.decoder):
+        for index, layer in enumerate(self.decoder_layers()):
             x = layer.step(x, cache.layer(index), recording)
         cache.length += 1
         return self.logits(self.decoder_norm(x)[:, 0])
+
+    def decoder_layers(self) -> Iterator[DecoderLayer]:
+        for layer in self.decoder:
+            assert isinstance(layer, DecoderLayer)
+            yield layer
 
     def source_allowed(self, source: Tensor) -> Tensor | None:
         """Where attention to the source may go: [B, 1, 1, S], or None for everywhere."""
@@ -129,8 +136,8 @@ class Transformer(nn.Module):
         x = embedding(ids)
         if self.config.scale_embedding:
             x = x * self.config.d_model**0.5
-        x = self.dropout(x + position(start, start + ids.shape[1]))
-        return x
+        embedded: Tensor = self.dropout(x + position(start, start + ids.shape[1]))
+        return embedded
 
     def parameter_count(self) -> int:
         """Trained numbers, a shared matrix counted once."""

@@ -39,7 +39,7 @@ def save_npz(trace: Trace, path: str | Path) -> None:
 
     def write(temporary: Path) -> None:
         with temporary.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
     atomic_write(path, write)
 

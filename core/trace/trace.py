@@ -93,7 +93,7 @@ class StoredAttention:
         return len(self.maps)
 
     def heads(self, layer: int) -> int:
-        return self.maps.shape[1]
+        return int(self.maps.shape[1])
 
     def weights(self, layer: int, head: int, query: int | None = None) -> Floats:
         one: Floats = self.maps[layer, head]

@@ -1,0 +1,127 @@
+"""Our own model files: saved atomically, loaded whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from core.checkpoints.header import FORMAT, FORMAT_VERSION, TOKENIZER_TENSOR, read_header
+from core.config import ModelConfig
+from core.errors import UserError
+from core.files import atomic_write
+from core.model.transformer import Transformer
+from core.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A model ready to use, with the tokenizer it was trained on and where it comes from."""
+
+    model: Transformer
+    tokenizer: Tokenizer
+    provenance: Mapping[str, Any]
+
+    @property
+    def config(self) -> ModelConfig:
+        return self.model.config
+
+
+def save_checkpoint(
+    path: str | Path,
+    model: Transformer,
+    tokenizer: Tokenizer,
+    provenance: Mapping[str, Any],
+    dtype: torch.dtype = torch.float32,
+) -> None:
+    """Write one `.safetensors` file (layout: ``core.checkpoints.header``).
+
+    ``dtype`` float16 halves the file; it is loaded back as float32.
+
+    Raises:
+        UserError: the file cannot be written; what stood there before stays.
+    """
+    write_tensors(path, dict(model.named_parameters()), model.config, tokenizer, provenance, dtype)
+
+
+def write_tensors(
+    path: str | Path,
+    parameters: Mapping[str, Tensor],
+    config: ModelConfig,
+    tokenizer: Tokenizer,
+    provenance: Mapping[str, Any],
+    dtype: torch.dtype = torch.float32,
+) -> None:
+    """As ``save_checkpoint``, from parameters by name."""
+    tensors = {
+        name: parameter.detach().to("cpu", dtype).contiguous()
+        for name, parameter in parameters.items()
+    }
+    model_bytes = np.frombuffer(tokenizer.model_bytes, dtype=np.uint8)
+    tensors[TOKENIZER_TENSOR] = torch.from_numpy(model_bytes.copy())
+    metadata = {
+        "format": FORMAT,
+        "format_version": str(FORMAT_VERSION),
+        "config": json.dumps(config.to_dict()),
+        "provenance": json.dumps(provenance, ensure_ascii=False),
+    }
+    atomic_write(
+        path, lambda temporary: safetensors.torch.save_file(tensors, temporary, metadata=metadata)
+    )
+
+
+def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Checkpoint:
+    """Load a model in evaluation mode, in float32.
+
+    Raises:
+        UserError: the file is missing, unreadable, truncated, of another kind, of a newer
+            version, or its tensors are not exactly those of the model it describes.
+    """
+    header = read_header(path)
+    try:
+        tensors = safetensors.torch.load_file(path)
+    except (safetensors.SafetensorError, OSError) as error:
+        raise UserError(f"{path} is truncated or damaged; copy or download it again.") from error
+    if TOKENIZER_TENSOR not in tensors:
+        raise UserError(f"{path} holds no tokenizer; the file is damaged.")
+    tokenizer = Tokenizer(tensors.pop(TOKENIZER_TENSOR).numpy().tobytes())
+    if tokenizer.vocab_size != header.config.vocab_size:
+        raise UserError(
+            f"{path}: the tokenizer has {tokenizer.vocab_size} pieces and the model "
+            f"{header.config.vocab_size}; the file is damaged."
+        )
+    model = Transformer(header.config)
+    fill(model, tensors, str(path))
+    return Checkpoint(model.to(device).eval(), tokenizer, header.provenance)
+
+
+def fill(model: Transformer, tensors: Mapping[str, Tensor], origin: str) -> None:
+    """Copy tensors into the model's parameters of the same name, each exactly once.
+
+    Raises:
+        UserError: a tensor is missing, unknown or of another shape; it names the first few.
+    """
+    parameters = dict(model.named_parameters())
+    for names, problem in (
+        (parameters.keys() - tensors.keys(), "lacks"),
+        (tensors.keys() - parameters.keys(), "has unknown"),
+    ):
+        if names:
+            shown = ", ".join(sorted(names)[:3])
+            raise UserError(f"{origin} {problem} {len(names)} tensor(s): {shown}.")
+    for name, parameter in parameters.items():
+        if parameter.shape != tensors[name].shape:
+            raise UserError(
+                f"{origin}: {name} has shape {list(tensors[name].shape)}; "
+                f"the model needs {list(parameter.shape)}."
+            )
+    with torch.no_grad():
+        for name, parameter in parameters.items():
+            parameter.copy_(tensors[name])
