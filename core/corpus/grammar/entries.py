@@ -50,7 +50,8 @@ class SemanticClass(StrEnum):
     FOOD = "food"
     DRINK = "drink"
     DOCUMENT = "document"
-    TOOL = "tool"
+    TOOL = "tool"  # needs no power: hammer, bucket
+    DEVICE = "device"  # can be turned on: lamp, computer
     CLOTHING = "clothing"
     FURNITURE = "furniture"
     INSTITUTION = "institution"
@@ -63,7 +64,11 @@ class SemanticClass(StrEnum):
 
 
 class Frame(StrEnum):
-    """The complements a verb takes besides its subject."""
+    """The complements a verb takes besides its subject, seen from German.
+
+    English may need a preposition all the same: "listen to" takes a dative, "look for" an
+    accusative.
+    """
 
     INTRANSITIVE = "intransitive"
     TRANSITIVE = "transitive"  # an accusative object
