@@ -112,7 +112,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnglishVerb:
-    """``particle`` follows the verb ("pick" + "up"), ``preposition`` its particle ("wait" "for")."""
+    """``particle`` follows the verb ("pick up"), ``preposition`` precedes its object."""
 
     base: str
     third: str
@@ -218,7 +218,8 @@ class Adverb:
 class Preposition:
     """``case`` None: two-way, accusative for a direction and dative for a place.
 
-    ``relation``: "place", "direction", "time", "cause", "company", "topic", "benefit" or "agent".
+    ``relation``: "place", "direction", "source", "time", "cause", "company", "topic", "benefit"
+    or "agent".
     """
 
     english: str
