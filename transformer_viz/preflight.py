@@ -108,6 +108,6 @@ def _reaches_x11() -> bool:
     xcb.xcb_disconnect.argtypes = [ctypes.c_void_p]
     connection = xcb.xcb_connect(None, None)
     try:
-        return xcb.xcb_connection_has_error(connection) == 0
+        return bool(xcb.xcb_connection_has_error(connection) == 0)
     finally:
         xcb.xcb_disconnect(connection)

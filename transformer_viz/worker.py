@@ -14,7 +14,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, Signal
 
 
-class Stopped(Exception):
+class Stopped(Exception):  # noqa: N818 - no error, as StopIteration is none
     """Raised inside a job that a newer one has replaced, or that the end of the thread stops."""
 
 

@@ -1,0 +1,83 @@
+"""Every command of the window, once: menus, shortcuts and the cheat sheet all read this."""
+
+from collections.abc import Callable, Iterator
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+Shortcut = str | QKeySequence.StandardKey
+
+
+class Actions(QObject):
+    """Named actions in named menus, in the order in which they were added."""
+
+    def __init__(self, window: QWidget) -> None:
+        """Shortcuts work anywhere in `window`."""
+        super().__init__(window)
+        self._window = window
+        self._actions: dict[str, QAction] = {}
+        self._menus: dict[str, QMenu] = {}
+
+    def __getitem__(self, name: str) -> QAction:
+        return self._actions[name]
+
+    def __iter__(self) -> Iterator[QAction]:
+        return iter(self._actions.values())
+
+    def menu(self, title: str) -> QMenu:
+        """The menu of this title (with its mnemonic), made when first asked for."""
+        if title not in self._menus:
+            self._menus[title] = QMenu(title, self._window)
+        return self._menus[title]
+
+    def add(
+        self,
+        name: str,
+        menu: str,
+        text: str,
+        run: Callable[[], object],
+        *shortcuts: Shortcut,
+        group: QActionGroup | None = None,
+        hint: str = "",
+    ) -> QAction:
+        """Add a command; `text` holds the mnemonic, `group` makes it one of several choices."""
+        action = QAction(text, self._window)
+        action.setObjectName(name)
+        action.setShortcuts([QKeySequence(shortcut) for shortcut in shortcuts])
+        action.setStatusTip(hint)
+        if group is not None:
+            action.setCheckable(True)
+            group.addAction(action)
+        action.triggered.connect(lambda _checked: run())
+        self._actions[name] = action
+        self.menu(menu).addAction(action)
+        self._window.addAction(action)
+        return action
+
+    def fill(self, bar: QMenuBar) -> None:
+        for menu in self._menus.values():
+            bar.addMenu(menu)
+
+    def shortcuts(self) -> list[tuple[str, str, str]]:
+        """(menu, command, keys) of every command that has keys, as people read them."""
+        rows = []
+        for title, menu in self._menus.items():
+            for action in menu.actions():
+                keys = ", ".join(
+                    key.toString(QKeySequence.SequenceFormat.NativeText)
+                    for key in action.shortcuts()
+                )
+                if keys and action.objectName() in self._actions:
+                    rows.append((plain(title), plain(action.text()), keys))
+        return rows
+
+
+def plain(text: str) -> str:
+    """The text of an action without its mnemonic mark."""
+    return text.replace("&&", "\0").replace("&", "").replace("\0", "&")
+
+
+def literal(text: str) -> str:
+    """Text for a menu in which no character is a mnemonic mark."""
+    return text.replace("&", "&&")

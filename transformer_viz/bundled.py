@@ -1,0 +1,29 @@
+"""What comes with the application: models and sample sentences, found by importlib."""
+
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+FIRST_MODEL = "demo-en-de"
+FIRST_TEXT = "The animal didn't cross the street because it was too tired."
+
+
+@dataclass(frozen=True, slots=True)
+class SampleGroup:
+    group: str
+    sentences: tuple[str, ...]
+
+
+def bundled_models() -> list[Path]:
+    """The checkpoints in resources/models, the one to open first first."""
+    folder = Path(str(files("resources"))) / "models"
+    found = sorted(folder.glob("*.safetensors"))
+    return sorted(found, key=lambda path: path.stem != FIRST_MODEL)
+
+
+def samples() -> tuple[SampleGroup, ...]:
+    text = (files("resources") / "samples.json").read_text(encoding="utf-8")
+    return tuple(
+        SampleGroup(entry["group"], tuple(entry["sentences"])) for entry in json.loads(text)
+    )

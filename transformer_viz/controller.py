@@ -1,0 +1,208 @@
+"""What happens when: between the user's wishes, the engine and the session. No widget in here."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from transformer_viz.bundled import bundled_models
+from transformer_viz.engine import Engine, Explanation, Search
+from transformer_viz.highlights import opening_selection, unknown_spans
+from transformer_viz.session import ModelInfo, Phase, Session, Status
+from transformer_viz.settings import Settings, SettingsFile
+
+MAX_CHARACTERS = 20_000
+TYPING_PAUSE = 15  # ms without a keystroke before the engine is asked
+STALE_AFTER = 150  # ms without an answer before the picture is shown as stale
+SAVE_AFTER = 1_000  # ms without a change before the settings are written
+
+
+class Controller(QObject):
+    """Turns typed text and opened files into requests, and answers into session state.
+
+    The last good model and trace stay until better ones have arrived.
+    """
+
+    noticed = Signal(str)  # one sentence that the user should read once
+    settingsChanged = Signal(object)  # Settings
+    unknownChanged = Signal(object)  # list of [start, end) characters
+    settled = Signal(object)  # Status: nothing is being computed any more
+
+    def __init__(
+        self,
+        session: Session,
+        engine: Engine,
+        settings: Settings,
+        file: SettingsFile,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._engine = engine
+        self._settings = settings
+        self._file = file
+        self._opening = True  # the next trace opens on the head worth showing
+        self._fallback: Path | None = None  # opened where the first model fails
+
+        self._ask = self._timer(TYPING_PAUSE, self._explain)
+        self._stale = self._timer(STALE_AFTER, self._show_stale)
+        self._save = self._timer(SAVE_AFTER, self.save)
+
+        engine.progressed.connect(self._on_progress)
+        engine.loaded.connect(self._on_loaded)
+        engine.loadFailed.connect(self._on_load_failed)
+        engine.explained.connect(self._on_explained)
+        engine.explainFailed.connect(self._on_explain_failed)
+
+    @property
+    def settings(self) -> Settings:
+        return self._settings
+
+    @property
+    def search(self) -> Search:
+        return Search(self._settings.beam, self._settings.alpha)
+
+    def open(self, path: Path) -> None:
+        """Load a checkpoint beside the one in use, which it replaces once it is there."""
+        self._engine.load(path)
+
+    def open_first(self, path: Path | None = None) -> None:
+        """Open this checkpoint, else the one shown last, else the bundled one."""
+        remembered = Path(self._settings.model) if self._settings.model else None
+        bundled = bundled_models()
+        if path is None and remembered is not None and not remembered.exists():
+            self.noticed.emit(f"{remembered} is gone; the bundled model is shown instead.")
+            remembered = None
+        chosen = path or remembered or (bundled[0] if bundled else None)
+        if chosen is None:
+            self._settle(Phase.FAILED, "No model is bundled; open a checkpoint (Ctrl+O).")
+        else:
+            self._fallback = next((model for model in bundled if model != chosen), None)
+            self.open(chosen)
+
+    def translate(self, text: str) -> None:
+        """Show this text, and its translation as soon as there is one."""
+        self._session.set_text(text)
+        self.change_settings(text=text[:MAX_CHARACTERS])
+        if not text.strip():
+            self._engine.cancel_explain()
+            self._stop_waiting()
+            self.unknownChanged.emit([])
+            self._session.set_trace(None)
+            if self._session.model is not None:
+                self._settle(Phase.EMPTY)
+        elif len(text) > MAX_CHARACTERS:
+            self._engine.cancel_explain()
+            self._stop_waiting()
+            self._settle(
+                Phase.FAILED,
+                f"This text has {len(text):,} characters and the limit is {MAX_CHARACTERS:,}; "
+                "shorten it.",
+            )
+        else:
+            self._request()
+
+    def set_search(self, search: Search) -> None:
+        changes = {"beam": search.beam, "alpha": search.alpha}
+        if search.beam > 1:
+            changes["beam_size"] = search.beam
+        if search != self.search:
+            self.change_settings(**changes)
+            self.translate(self._session.text)
+
+    def remember_text(self) -> None:
+        """Put the text of the session into the history."""
+        remembered = self._settings.remember_text(self._session.text)
+        self.change_settings(history=remembered.history)
+
+    def change_settings(self, **changes: object) -> None:
+        settings = replace(self._settings, **changes)  # type: ignore[arg-type]
+        if settings != self._settings:
+            self._settings = settings
+            self._save.start()
+            self.settingsChanged.emit(settings)
+
+    def save(self) -> None:
+        self._save.stop()
+        self._file.save(self._settings)
+
+    def close(self) -> None:
+        for timer in (self._ask, self._stale):
+            timer.stop()
+        self.save()
+        self._engine.close()
+
+    def _timer(self, milliseconds: int, slot: object) -> QTimer:
+        timer = QTimer(self, singleShot=True, interval=milliseconds)
+        timer.timeout.connect(slot)
+        return timer
+
+    def _request(self) -> None:
+        self._ask.start()
+        if not self._stale.isActive() and self._session.status.phase is not Phase.BUSY:
+            self._stale.start()
+
+    def _stop_waiting(self) -> None:
+        self._ask.stop()
+        self._stale.stop()
+
+    def _explain(self) -> None:
+        """Ask the engine, unless no model is there yet: loading one asks again."""
+        if self._session.model is not None:
+            self._engine.explain(self._session.text, self.search)
+
+    def _show_stale(self) -> None:
+        if self._session.model is not None:
+            self._set_status(Phase.BUSY, "Translating …")
+
+    def _set_status(
+        self, phase: Phase, message: str = "", milliseconds: float | None = None
+    ) -> None:
+        self._session.set_status(Status(phase, message, milliseconds))
+
+    def _settle(self, phase: Phase, message: str = "", milliseconds: float | None = None) -> None:
+        self._set_status(phase, message, milliseconds)
+        self.settled.emit(self._session.status)
+
+    def _on_progress(self, message: str) -> None:
+        phase = Phase.LOADING if self._session.model is None else Phase.BUSY
+        self._set_status(phase, message)
+
+    def _on_loaded(self, model: ModelInfo) -> None:
+        self._opening = True
+        path = str(model.path)
+        if model.path in bundled_models():
+            self.change_settings(model="")
+        else:
+            remembered = self._settings.remember_file(path)
+            self.change_settings(model=path, recent_files=remembered.recent_files)
+        self._session.set_model(model)
+        self.translate(self._session.text)
+
+    def _on_load_failed(self, message: str) -> None:
+        fallback, self._fallback = self._fallback, None
+        if self._session.model is not None:
+            self.noticed.emit(message)
+            self.translate(self._session.text)
+        elif fallback is not None:
+            self.noticed.emit(f"{message} The bundled model is shown instead.")
+            self.open(fallback)
+        else:
+            self._settle(Phase.FAILED, message)
+
+    def _on_explained(self, explanation: Explanation) -> None:
+        trace, model = explanation.trace, self._session.model
+        self._session.set_trace(trace)
+        assert model is not None
+        if self._opening:
+            self._opening = False
+            self._session.select(**asdict(opening_selection(model, trace)))
+        if not self._ask.isActive():  # else the text has changed since
+            self._stale.stop()
+            self.unknownChanged.emit(unknown_spans(model, trace))
+            self._settle(Phase.READY, milliseconds=explanation.milliseconds)
+
+    def _on_explain_failed(self, message: str) -> None:
+        if not self._ask.isActive():
+            self._stale.stop()
+            self._settle(Phase.FAILED, message)

@@ -1,0 +1,69 @@
+"""What is worth pointing at in a trace: the head to open on, and words the model never saw."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from core.text.tokens import Token, TokenKind
+from core.trace.trace import AttentionKind, Trace
+from transformer_viz.session import ModelInfo, Selection
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_GERMAN_PRONOUNS = ("er", "sie", "es", "ihn")
+
+
+def opening_selection(model: ModelInfo, trace: Trace) -> Selection:
+    """The head that the model's own scores name for "it", with the row of the pronoun pinned.
+
+    A model without such a score, or a trace without that head, opens on its first one. In the
+    decoder the row is the one that predicts the German pronoun.
+    """
+    kind, layer, head = _it_head(model, trace)
+    if kind is AttentionKind.ENCODER_SELF:
+        row = _first(trace.source_tokens, ("it",))
+    else:
+        row = _first(trace.predicted_tokens, _GERMAN_PRONOUNS)
+    return Selection(kind=kind, layer=layer, head=head, query=row)
+
+
+def unknown_spans(model: ModelInfo, trace: Trace) -> list[tuple[int, int]]:
+    """[start, end) characters of the text that the vocabulary lacks, and, where the model lists
+    its `known_words`, of the words that it never saw in training."""
+    spans = [
+        (token.start, token.end)
+        for token in trace.source_tokens
+        if token.kind in (TokenKind.UNKNOWN, TokenKind.BYTE)
+    ]
+    known = model.provenance.get("known_words")
+    if known:
+        words = {word.casefold() for word in known}
+        spans += [
+            match.span()
+            for match in _WORD.finditer(trace.text)
+            if match[0].casefold() not in words
+        ]
+    return _merged(spans)
+
+
+def _it_head(model: ModelInfo, trace: Trace) -> tuple[AttentionKind, int, int]:
+    fallback = (trace.kinds[0], 0, 0)
+    named = model.provenance.get("scores", {}).get("it_head")
+    if not named or named["kind"] not in trace.kinds:
+        return fallback
+    kind, layer, head = AttentionKind(named["kind"]), named["layer"], named["head"]
+    exists = layer < trace.layers(kind) and head < trace.heads(kind, layer)
+    return (kind, layer, head) if exists else fallback
+
+
+def _first(tokens: Sequence[Token], labels: Iterable[str]) -> int | None:
+    wanted = set(labels)
+    return next((i for i, token in enumerate(tokens) if token.label.lower() in wanted), None)
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        elif end > start:
+            merged.append((start, end))
+    return merged
