@@ -18,7 +18,7 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.files": set(),
     "core.fields": set(),
     "core.config": set(),
-    "core.presets": {"core.config"},
+    "core.presets": {"core.config", "core.training.config"},
     "core.text": set(),
     "core.corpus": {"core.text"},
     "core.model": {"core.config"},
