@@ -35,7 +35,7 @@ CORE_DOORS: dict[str, set[str]] = {
     },
 }
 # The command line stands before all rooms.
-CORE_ENTRANCES = {"core.cli", "core.__main__"}
+CORE_ENTRANCES = {"core.cli", "core.commands", "core.__main__"}
 
 # What any module of the app may know of core: values, never a model.
 APP_VALUES = {
