@@ -35,13 +35,6 @@ def verb_final(verb: GermanVerb, tense: Tense, number: Number) -> str:
     return verb.particle + finite(verb, tense, number)
 
 
-def zu_infinitive(verb: GermanVerb) -> str:
-    """ "zu sehen", "anzurufen"."""
-    if not verb.particle:
-        return f"zu {verb.infinitive}"
-    return f"{verb.particle}zu{verb.infinitive.removeprefix(verb.particle)}"
-
-
 def english_finite(verb: EnglishVerb, tense: Tense, number: Number) -> str:
     """The form of the verb itself, without particle. Raises ValueError for compound tenses."""
     if tense is Tense.PAST:
@@ -85,31 +78,31 @@ CONTRACTED_NOT = {
 MODALS = (
     Modal(
         english=_finite_forms("can", "could"),
-        negated=_finite_forms("cannot", "could not"),
+        negated=_finite_forms("can't", "couldn't"),
         german=_finite_forms("kann/können", "konnte/konnten"),
         infinitive="können",
     ),
     Modal(
         english=_finite_forms("must", "had to"),
-        negated=_finite_forms("does not have to/do not have to", "did not have to"),
+        negated=_finite_forms("doesn't have to/don't have to", "didn't have to"),
         german=_finite_forms("muss/müssen", "musste/mussten"),
         infinitive="müssen",
     ),
     Modal(
         english=_finite_forms("wants to/want to", "wanted to"),
-        negated=_finite_forms("does not want to/do not want to", "did not want to"),
+        negated=_finite_forms("doesn't want to/don't want to", "didn't want to"),
         german=_finite_forms("will/wollen", "wollte/wollten"),
         infinitive="wollen",
     ),
     Modal(
         english=_finite_forms("should", ""),
-        negated=_finite_forms("should not", ""),
+        negated=_finite_forms("shouldn't", ""),
         german=_finite_forms("sollte/sollten", ""),
         infinitive="sollen",
     ),
     Modal(
         english=_finite_forms("may", "was allowed to/were allowed to"),
-        negated=_finite_forms("may not", "was not allowed to/were not allowed to"),
+        negated=_finite_forms("may not", "wasn't allowed to/weren't allowed to"),
         german=_finite_forms("darf/dürfen", "durfte/durften"),
         infinitive="dürfen",
     ),
