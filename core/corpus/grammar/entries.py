@@ -188,7 +188,7 @@ class Adjective:
     """``german`` is predicative; the other German forms are stems that take endings.
 
     ``attributive``: "müd", "hoh", "dunkl". The comparative stem stands predicatively as it is,
-    the superlative as "am" + stem + "en".
+    the superlative as "am" + stem + "en". Without comparison ("red", "blind") both are empty.
     """
 
     english: str
@@ -199,6 +199,10 @@ class Adjective:
     german_comparative: str
     german_superlative: str
     classes: frozenset[SemanticClass]
+
+    @property
+    def graded(self) -> bool:
+        return bool(self.comparative)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ class Determiner(StrEnum):
 
 
 CASES = (Case.NOMINATIVE, Case.ACCUSATIVE, Case.DATIVE, Case.GENITIVE)
-COLUMNS = (Gender.MASCULINE, Gender.FEMININE, Gender.NEUTER, Number.PLURAL)
+COLUMNS: tuple[Gender | Number, ...] = (Gender.MASCULINE, Gender.FEMININE, Gender.NEUTER, Number.PLURAL)
 
 Paradigm = dict[tuple[Case, Gender | Number], str]
 
@@ -57,16 +57,14 @@ ADJECTIVE_ENDINGS = {
 }
 
 STRONG_STEMS = {"dieser": "dies", "jeder": "jed", "welcher": "welch"}
-INDEFINITE_STEMS = ("ein", "kein", "mein", "sein", "ihr", "unser")
+INDEFINITE_STEMS = ("ein", "kein", "sein", "ihr")
 
 ENGLISH_PRONOUNS = {
-    # subject, object, possessive determiner, reflexive
-    "I": ("I", "me", "my", "myself"),
-    "he": ("he", "him", "his", "himself"),
-    "she": ("she", "her", "her", "herself"),
-    "it": ("it", "it", "its", "itself"),
-    "we": ("we", "us", "our", "ourselves"),
-    "they": ("they", "them", "their", "themselves"),
+    # subject, object, possessive determiner
+    "he": ("he", "him", "his"),
+    "she": ("she", "her", "her"),
+    "it": ("it", "it", "its"),
+    "they": ("they", "them", "their"),
 }
 
 SILENT_H = ("hour", "honest", "honor", "heir")
@@ -126,14 +124,8 @@ def article(
     if kind in STRONG_STEMS:
         return STRONG_STEMS[kind] + STRONG_ENDINGS[cell]
     if kind in INDEFINITE_STEMS:
-        stem = "unser" if kind == "unser" else kind
-        return stem + INDEFINITE_ENDINGS[cell]
+        return kind + INDEFINITE_ENDINGS[cell]
     raise ValueError(f"{kind!r} is not an article")
-
-
-def possessive_stem(owner: Gender | Number) -> str:
-    """The German determiner for an owner's gender, or Number.PLURAL: sein or ihr."""
-    return "sein" if owner in (Gender.MASCULINE, Gender.NEUTER) else "ihr"
 
 
 def determiner_kind(kind: str) -> Determiner:
@@ -155,31 +147,46 @@ def attributive(
     determiner: Determiner,
     degree: Degree = Degree.POSITIVE,
 ) -> str:
-    """The German form in front of a noun: "hohen", "höheren", "höchsten"."""
-    stem = {
-        Degree.POSITIVE: adjective.attributive,
-        Degree.COMPARATIVE: adjective.german_comparative,
-        Degree.SUPERLATIVE: adjective.german_superlative,
-    }[degree]
+    """The German form in front of a noun: "hohen", "höheren", "höchsten".
+
+    This and the other forms by degree raise ValueError where an adjective has no comparison.
+    """
+    stem = _of_degree(
+        adjective,
+        degree,
+        adjective.attributive,
+        adjective.german_comparative,
+        adjective.german_superlative,
+    )
     return stem + adjective_ending(case, number, gender, determiner)
 
 
 def predicative(adjective: Adjective, degree: Degree = Degree.POSITIVE) -> str:
     """The German form after sein: "hoch", "höher", "am höchsten"."""
-    if degree is Degree.POSITIVE:
-        return adjective.german
-    if degree is Degree.COMPARATIVE:
-        return adjective.german_comparative
-    return f"am {adjective.german_superlative}en"
+    return _of_degree(
+        adjective,
+        degree,
+        adjective.german,
+        adjective.german_comparative,
+        f"am {adjective.german_superlative}en",
+    )
 
 
 def english_adjective(adjective: Adjective, degree: Degree = Degree.POSITIVE) -> str:
-    """ "high", "higher", "highest" (without the article)."""
-    return {
-        Degree.POSITIVE: adjective.english,
-        Degree.COMPARATIVE: adjective.comparative,
-        Degree.SUPERLATIVE: adjective.superlative,
-    }[degree]
+    """The English form, without an article: "high", "higher", "highest"."""
+    return _of_degree(
+        adjective, degree, adjective.english, adjective.comparative, adjective.superlative
+    )
+
+
+def _of_degree(
+    adjective: Adjective, degree: Degree, positive: str, comparative: str, superlative: str
+) -> str:
+    if degree is Degree.POSITIVE:
+        return positive
+    if not adjective.graded:
+        raise ValueError(f"{adjective.english} has no {degree}")
+    return comparative if degree is Degree.COMPARATIVE else superlative
 
 
 def personal_pronoun(
@@ -207,7 +214,7 @@ def english_relative(person: bool, case: Case) -> str:
 
 def english_pronoun(pronoun: str, case: Case) -> str:
     """ "he", "him" or "his": the genitive is the possessive determiner."""
-    subject, other, possessive, _ = ENGLISH_PRONOUNS[pronoun]
+    subject, other, possessive = ENGLISH_PRONOUNS[pronoun]
     if case is Case.NOMINATIVE:
         return subject
     return possessive if case is Case.GENITIVE else other

@@ -28,7 +28,7 @@ def english_verbs(verb: Verb) -> set[str]:
 
 
 def english_adjectives(adjective: Adjective) -> set[str]:
-    return {adjective.english, adjective.comparative, adjective.superlative}
+    return {adjective.english, adjective.comparative, adjective.superlative} - {""}
 
 
 def repeated(words: list[str]) -> list[str]:
@@ -38,7 +38,7 @@ def repeated(words: list[str]) -> list[str]:
 def test_size() -> None:
     assert len(NOUNS) >= 310
     assert len(VERBS) >= 135
-    assert len(ADJECTIVES) >= 135
+    assert sum(adjective.graded for adjective in ADJECTIVES) >= 135
     assert len(ADVERBS) >= 50
     assert len(PREPOSITIONS) >= 25
     assert len(NAMES) >= 40
@@ -143,6 +143,18 @@ def test_every_class_has_adjectives_that_the_other_class_lacks() -> None:
         assert fitting[one] - fitting[other], (one, other)
 
 
+def test_adjectives_have_all_forms_of_comparison_or_none() -> None:
+    for adjective in ADJECTIVES:
+        forms = (
+            adjective.comparative,
+            adjective.superlative,
+            adjective.german_comparative,
+            adjective.german_superlative,
+        )
+        assert all(forms) is adjective.graded
+        assert any(forms) is adjective.graded
+
+
 def test_every_class_can_be_a_subject_and_an_object() -> None:
     subjects = frozenset().union(*(verb.subjects for verb in VERBS))
     objects = frozenset().union(*(verb.objects for verb in VERBS))
@@ -171,7 +183,7 @@ def test_separable_verbs_begin_with_their_particle() -> None:
 
 
 def test_causatives_say_in_one_verb_what_an_adjective_says() -> None:
-    comparatives = {adjective.comparative for adjective in ADJECTIVES}
+    comparatives = {adjective.comparative for adjective in ADJECTIVES if adjective.graded}
     assert {causative.comparative for causative in CAUSATIVES} <= comparatives
 
 
