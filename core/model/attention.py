@@ -81,7 +81,7 @@ class SelfAttention(_Attention):
 
     def __init__(self, d_model: int, n_heads: int, d_k: int, d_v: int, bias: bool) -> None:
         super().__init__(d_model, n_heads, d_k, d_v, bias)
-        self.widths = (n_heads * d_k, n_heads * d_k, n_heads * d_v)
+        self.widths = [n_heads * d_k, n_heads * d_k, n_heads * d_v]
         self.query_key_value = nn.Linear(d_model, sum(self.widths), bias=bias)
 
     def project(self, x: Tensor) -> Projections:
@@ -130,7 +130,7 @@ class CrossAttention(_Attention):
 
     def __init__(self, d_model: int, n_heads: int, d_k: int, d_v: int, bias: bool) -> None:
         super().__init__(d_model, n_heads, d_k, d_v, bias)
-        self.widths = (n_heads * d_k, n_heads * d_v)
+        self.widths = [n_heads * d_k, n_heads * d_v]
         self.query = nn.Linear(d_model, n_heads * d_k, bias=bias)
         self.key_value = nn.Linear(d_model, sum(self.widths), bias=bias)
 

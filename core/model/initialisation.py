@@ -19,9 +19,11 @@ def initialise(model: Transformer, seed: int, scale: float = 1.0) -> None:
 
     Embeddings are normal with standard deviation D^-0.5, so that after ×√D they have variance 1.
     Queries, keys and values are drawn as the separate matrices they are, although one fused
-    matrix holds them. ``scale`` multiplies the matrices of the residual branch (values, output,
-    feed-forward): below 1 it keeps a post-norm encoder from giving every position nearly the
-    same output, since the positions' common part is then not amplified layer by layer.
+    matrix holds them. Norms start as the identity, biases at 0.
+
+    ``scale`` multiplies the matrices of the residual branch (values, output, feed-forward): below
+    1 it keeps a post-norm encoder from giving every position nearly the same output, since the
+    positions' common part is then not amplified layer by layer.
     """
     generator = torch.Generator().manual_seed(seed)
 
@@ -51,6 +53,8 @@ def initialise(model: Transformer, seed: int, scale: float = 1.0) -> None:
             elif isinstance(module, FeedForward):
                 xavier(module.inner.weight, scale)
                 xavier(module.outer.weight, scale)
+            elif isinstance(module, nn.LayerNorm):
+                nn.init.ones_(module.weight)
         for name, parameter in model.named_parameters():
             if name.endswith("bias"):
                 parameter.zero_()
