@@ -13,6 +13,7 @@ from core.text.tokens import Token, TokenKind
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNKNOWN_SURFACE = "⁇"
+_LONGEST_LINE = 1_000_000  # bytes; SentencePiece leaves longer lines out without a word
 
 
 class Tokenizer:
@@ -25,8 +26,9 @@ class Tokenizer:
             UserError: the bytes are none.
         """
         self.model_bytes = model_bytes
+        self._processor = sentencepiece.SentencePieceProcessor()
         try:
-            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model_bytes)
+            self._processor.load_from_serialized_proto(model_bytes)
         except RuntimeError as error:
             raise UserError("The tokenizer is not a readable SentencePiece model.") from error
         self.vocab_size: int = self._processor.vocab_size()
@@ -72,20 +74,23 @@ def train_tokenizer(lines: Iterable[str], vocab_size: int) -> Tokenizer:
     """Byte-pair encoding learned from ``lines`` of both languages.
 
     The vocabulary comes out smaller than asked where the text does not hold as many pieces;
-    every character of the text is in it. Ids 0–3 are pad, unknown, begin, end.
+    every character of the text is in it, after Unicode's NFKC normalisation. Ids 0–3 are pad,
+    unknown, begin, end.
 
     Raises:
         UserError: there is no text, or the vocabulary cannot hold the text's characters.
     """
     model = io.BytesIO()
+    sentences = [_encodable(line) for line in lines]
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=(_encodable(line) for line in lines),
+            sentence_iterator=iter(sentences),
             model_writer=model,
             model_type="bpe",
             vocab_size=vocab_size,
             hard_vocab_limit=False,
             character_coverage=1.0,
+            max_sentence_length=_LONGEST_LINE,
             pad_id=0,
             unk_id=1,
             bos_id=2,
