@@ -1,0 +1,177 @@
+"""Named configurations: the paper's models, every row of its Table 3, and the bundled models."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from core.config import ModelConfig
+from core.errors import UserError
+from core.training.config import RunConfig, TrainingConfig
+
+WMT_VOCABULARY = 37_000
+
+
+def base() -> RunConfig:
+    """Section 5; the mean of the last five checkpoints (section 6.1)."""
+    return RunConfig(model=ModelConfig(vocab_size=WMT_VOCABULARY), training=TrainingConfig())
+
+
+def big() -> RunConfig:
+    """Table 3, last row; the mean of the last twenty checkpoints (section 6.1)."""
+    return RunConfig(
+        model=ModelConfig(
+            vocab_size=WMT_VOCABULARY,
+            d_model=1024,
+            encoder_heads=16,
+            decoder_heads=16,
+            encoder_d_ff=4096,
+            decoder_d_ff=4096,
+            dropout=0.3,
+        ),
+        training=TrainingConfig(steps=300_000, keep_checkpoints=20, average_last=20),
+    )
+
+
+def variation(*, label_smoothing: float = 0.1, **changes: Any) -> RunConfig:
+    """The base model with one thing changed, without averaging, as Table 3 has it."""
+    return RunConfig(
+        model=dataclasses.replace(base().model, **changes),
+        training=TrainingConfig(label_smoothing=label_smoothing, average_last=1),
+    )
+
+
+def plain() -> RunConfig:
+    """Bundled: the generated corpus alone, by the paper's recipe."""
+    return RunConfig(
+        model=small_model(vocab_size=2_000, d_model=128, layers=3, heads=4, d_ff=512),
+        training=TrainingConfig(
+            grammar_pairs=20_000,
+            validation_pairs=300,
+            max_length=128,
+            source_batch_tokens=1_500,
+            target_batch_tokens=1_500,
+            steps=4_000,
+            warmup=400,
+            peak_factor=0.5,
+            cooldown=0.2,
+            init_scale=0.5,
+            validate_every=200,
+            checkpoint_every=100,
+        ),
+    )
+
+
+def gloss() -> RunConfig:
+    """Bundled: as plain, with the gloss loss."""
+    return plain().with_settings({"gloss_weight": 0.5})
+
+
+def demo() -> RunConfig:
+    """Bundled: larger, for the generated corpus and files of everyday sentences together."""
+    return RunConfig(
+        model=small_model(vocab_size=6_000, d_model=256, layers=4, heads=8, d_ff=1024),
+        training=TrainingConfig(
+            grammar_pairs=20_000,
+            validation_pairs=300,
+            max_length=128,
+            source_batch_tokens=2_500,
+            target_batch_tokens=2_500,
+            steps=8_000,
+            warmup=1_000,
+            peak_factor=0.7,
+            cooldown=0.2,
+            init_scale=0.5,
+            gloss_weight=0.5,
+            validate_every=500,
+            checkpoint_every=200,
+        ),
+    )
+
+
+def tiny() -> RunConfig:
+    """A minute's run to see that everything works; it learns little."""
+    return RunConfig(
+        model=small_model(vocab_size=600, d_model=32, layers=2, heads=2, d_ff=64),
+        training=TrainingConfig(
+            grammar_pairs=2_000,
+            validation_pairs=50,
+            max_length=128,
+            source_batch_tokens=1_000,
+            target_batch_tokens=1_000,
+            steps=200,
+            warmup=50,
+            cooldown=0.2,
+            init_scale=0.5,
+            log_every=10,
+            validate_every=100,
+            checkpoint_every=50,
+            keep_checkpoints=2,
+            average_last=2,
+        ),
+    )
+
+
+def small_model(
+    *, vocab_size: int, d_model: int, layers: int, heads: int, d_ff: int
+) -> ModelConfig:
+    """A shape with the same encoder and decoder; the rest is the paper's."""
+    return ModelConfig(
+        vocab_size=vocab_size,
+        d_model=d_model,
+        encoder_layers=layers,
+        decoder_layers=layers,
+        encoder_heads=heads,
+        decoder_heads=heads,
+        encoder_d_ff=d_ff,
+        decoder_d_ff=d_ff,
+    )
+
+
+def _heads(heads: int) -> Callable[[], RunConfig]:
+    return partial(variation, encoder_heads=heads, decoder_heads=heads)
+
+
+def _layers(layers: int) -> Callable[[], RunConfig]:
+    return partial(variation, encoder_layers=layers, decoder_layers=layers)
+
+
+def _d_ff(d_ff: int) -> Callable[[], RunConfig]:
+    return partial(variation, encoder_d_ff=d_ff, decoder_d_ff=d_ff)
+
+
+PRESETS: dict[str, Callable[[], RunConfig]] = {
+    "demo": demo,
+    "plain": plain,
+    "gloss": gloss,
+    "tiny": tiny,
+    "base": base,
+    "big": big,
+    "a-heads-1": _heads(1),
+    "a-heads-4": _heads(4),
+    "a-heads-16": _heads(16),
+    "a-heads-32": _heads(32),
+    "b-dk-16": partial(variation, d_k=16, d_v=64),
+    "b-dk-32": partial(variation, d_k=32, d_v=64),
+    "c-layers-2": _layers(2),
+    "c-layers-4": _layers(4),
+    "c-layers-8": _layers(8),
+    "c-d_model-256": partial(variation, d_model=256, d_k=32, d_v=32),
+    "c-d_model-1024": partial(variation, d_model=1024, d_k=128, d_v=128),
+    "c-d_ff-1024": _d_ff(1024),
+    "c-d_ff-4096": _d_ff(4096),
+    "d-dropout-0.0": partial(variation, dropout=0.0),
+    "d-dropout-0.2": partial(variation, dropout=0.2),
+    "d-smoothing-0.0": partial(variation, label_smoothing=0.0),
+    "d-smoothing-0.2": partial(variation, label_smoothing=0.2),
+    "e-learned": partial(variation, positions="learned"),
+}
+
+
+def preset(name: str) -> RunConfig:
+    """Raises UserError for a name that is not in ``PRESETS``."""
+    if name not in PRESETS:
+        raise UserError(f"There is no preset {name!r}; there are: {', '.join(PRESETS)}.")
+    return PRESETS[name]()

@@ -1,0 +1,191 @@
+"""How a model is trained, as one immutable value that checks itself."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.config import ModelConfig
+from core.errors import UserError
+from core.fields import from_mapping, require, require_choice, require_share
+
+GRAMMAR = "grammar"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """The defaults are the paper's recipe for the base model (section 5).
+
+    Attributes:
+        data: where pairs come from: "grammar", "FILE.tsv" or "SOURCE,TARGET", or several of them.
+        validation: files to validate on; without any, a part of each source of ``data`` that
+            training never sees.
+        validation_pairs: at most this many sentences of each source of ``data``.
+        licence: of the files in ``data``; it is written into the model.
+        grammar_pairs: pairs generated for an epoch, new ones every time.
+        max_length: pairs with a side of more tokens are left out.
+        source_batch_tokens, target_batch_tokens: of a batch, padding included.
+        accumulation: batches of one update.
+        peak_factor: on the paper's learning rate.
+        cooldown: last share of the updates, in which the learning rate falls linearly to zero.
+        clip_norm: largest norm of the gradient; None for any.
+        gloss_weight: how many target tokens a gloss counts for; 0 trains without. See
+            ``core.training.gloss``.
+        init_scale: factor on W^V, W^O, W_1 and W_2 at the start. Below 1 keeps the encoder's
+            outputs at different positions from growing alike before it has learnt anything.
+        keep_checkpoints: the newest that stay in the run folder.
+        average_last: checkpoints whose mean becomes the run's model.
+        device: "auto", "cpu", "cuda", "cuda:1" … or "mps".
+        precision: "fp32", or "bf16" for matrix products in bfloat16 on CUDA.
+        threads: of the CPU; None for all. Sums depend on it in the last bit, so a run keeps it.
+    """
+
+    data: tuple[str, ...] = (GRAMMAR,)
+    validation: tuple[str, ...] = ()
+    validation_pairs: int = 500
+    licence: str | None = None
+    grammar_pairs: int = 20_000
+    max_length: int = 256
+    source_batch_tokens: int = 25_000
+    target_batch_tokens: int = 25_000
+    accumulation: int = 1
+    steps: int = 100_000
+    warmup: int = 4_000
+    peak_factor: float = 1.0
+    cooldown: float = 0.0
+    label_smoothing: float = 0.1
+    adam_beta1: float = 0.9
+    adam_beta2: float = 0.98
+    adam_epsilon: float = 1e-9
+    clip_norm: float | None = None
+    gloss_weight: float = 0.0
+    init_scale: float = 1.0
+    seed: int = 1
+    log_every: int = 50
+    validate_every: int = 1_000
+    checkpoint_every: int = 1_500
+    keep_checkpoints: int = 5
+    average_last: int = 5
+    device: str = "auto"
+    precision: str = "fp32"
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        require(
+            len(self.data) > 0 and all(isinstance(spec, str) and spec for spec in self.data),
+            "data",
+            self.data,
+            f"{GRAMMAR}, FILE.tsv or SOURCE,TARGET",
+        )
+        require(
+            all(isinstance(spec, str) and spec and spec != GRAMMAR for spec in self.validation),
+            "validation",
+            self.validation,
+            "FILE.tsv or SOURCE,TARGET",
+        )
+        for field in (
+            "validation_pairs",
+            "grammar_pairs",
+            "source_batch_tokens",
+            "target_batch_tokens",
+            "accumulation",
+            "steps",
+            "log_every",
+            "validate_every",
+            "checkpoint_every",
+            "keep_checkpoints",
+            "average_last",
+        ):
+            require(getattr(self, field) >= 1, field, getattr(self, field), "1 or more")
+        for field in ("warmup", "seed", "gloss_weight"):
+            require(getattr(self, field) >= 0, field, getattr(self, field), "0 or more")
+        for field in ("peak_factor", "adam_epsilon", "init_scale"):
+            require(getattr(self, field) > 0, field, getattr(self, field), "above 0")
+        for field in ("label_smoothing", "adam_beta1", "adam_beta2", "cooldown"):
+            require_share(field, getattr(self, field))
+        require(
+            2 <= self.max_length <= min(self.source_batch_tokens, self.target_batch_tokens),
+            "max_length",
+            self.max_length,
+            "2 up to the tokens of a batch, so that the longest pair fits into one",
+        )
+        require(
+            self.clip_norm is None or self.clip_norm > 0,
+            "clip_norm",
+            self.clip_norm,
+            "above 0, or null",
+        )
+        require(
+            self.average_last <= self.keep_checkpoints,
+            "average_last",
+            self.average_last,
+            f"at most keep_checkpoints = {self.keep_checkpoints}",
+        )
+        require(
+            self.threads is None or self.threads >= 1, "threads", self.threads, "1 or more, or null"
+        )
+        require_choice("precision", self.precision, ("fp32", "bf16"))
+        require(
+            self.device in ("auto", "cpu", "cuda", "mps")
+            or (self.device.startswith("cuda:") and self.device[5:].isdecimal()),
+            "device",
+            self.device,
+            "auto, cpu, cuda, cuda:N, mps",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> TrainingConfig:
+        """Raises UserError for an unknown key, a wrong type, or a value that is not allowed."""
+        return from_mapping(cls, values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """A model and how it is trained.
+
+    ``model.vocab_size`` is what is asked of the tokenizer; a small corpus can give fewer pieces,
+    and the trained model then has as many rows as there are.
+    """
+
+    model: ModelConfig
+    training: TrainingConfig
+
+    def with_settings(self, settings: Mapping[str, Any]) -> RunConfig:
+        """A copy with some fields of either part changed.
+
+        Raises:
+            UserError: a name that neither part has, or a value that is not allowed.
+        """
+        model, training = self.model.to_dict(), self.training.to_dict()
+        for name, value in settings.items():
+            if name not in model and name not in training:
+                names = ", ".join(sorted([*model, *training]))
+                raise UserError(f"There is no setting {name!r}; there are: {names}.")
+            (model if name in model else training)[name] = value
+        return RunConfig(
+            model=ModelConfig.from_dict(model), training=TrainingConfig.from_dict(training)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"model": self.model.to_dict(), "training": self.training.to_dict()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> RunConfig:
+        """Raises UserError unless there are exactly "model" and "training", each a valid part."""
+        for part in ("model", "training"):
+            if not isinstance(values.get(part), Mapping):
+                raise UserError(f'A configuration needs the part "{part}": {{…}}.')
+        unknown = sorted(set(values) - {"model", "training"})
+        if unknown:
+            raise UserError(
+                f"A configuration has the parts model and training; {unknown[0]!r} is unknown."
+            )
+        return cls(
+            model=ModelConfig.from_dict(values["model"]),
+            training=TrainingConfig.from_dict(values["training"]),
+        )
