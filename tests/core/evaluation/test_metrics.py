@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+import sacrebleu
+
+from core.evaluation.metrics import score
+
+HYPOTHESES = ["Das Tier ist sehr müde.", "Ich sehe den alten Hund dort."]
+FIRST = ["Das Tier war sehr müde.", "Ich sehe dort den alten Hund."]
+SECOND = ["Das Tier ist sehr müde.", "Ich sehe den alten Hund da."]
+
+
+def test_one_reference_each() -> None:
+    scores = score(HYPOTHESES, [[text] for text in FIRST])
+    assert scores.bleu == pytest.approx(sacrebleu.corpus_bleu(HYPOTHESES, [FIRST]).score)
+    assert scores.chrf == pytest.approx(sacrebleu.corpus_chrf(HYPOTHESES, [FIRST]).score)
+    assert scores.bleu_signature.startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
+    assert scores.chrf_signature.startswith(
+        "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:"
+    )
+
+
+def test_sentences_with_different_numbers_of_references() -> None:
+    ragged = score(HYPOTHESES, [[FIRST[0], SECOND[0]], [FIRST[1]]])
+    # A reference given twice changes nothing.
+    filled = [FIRST, [SECOND[0], FIRST[1]]]
+    assert ragged.bleu == pytest.approx(sacrebleu.corpus_bleu(HYPOTHESES, filled).score)
+    assert ragged.chrf == pytest.approx(sacrebleu.corpus_chrf(HYPOTHESES, filled).score)
+    assert ragged.bleu_signature.startswith("nrefs:var|")
+
+
+def test_the_same_text_scores_a_hundred() -> None:
+    scores = score(FIRST, [[text] for text in FIRST])
+    assert (scores.bleu, scores.chrf) == (pytest.approx(100), pytest.approx(100))
+
+
+def test_an_empty_translation_is_scored() -> None:
+    assert score(["", FIRST[1]], [[text] for text in FIRST]).bleu < 100
+
+
+@pytest.mark.parametrize("references", [[], [["a"]], [["a"], []]])
+def test_every_sentence_needs_a_reference(references: list[list[str]]) -> None:
+    with pytest.raises(ValueError, match="reference"):
+        score(["a", "b"], references)
