@@ -154,8 +154,10 @@ class Trace:
     def has_scores(self, kind: AttentionKind) -> bool:
         return isinstance(self.attention[kind], ComputedAttention)
 
-    def scores(self, kind: AttentionKind, layer: int, head: int) -> Floats:
-        """q·k / √d_k before mask and softmax, [Q, K].
+    def scores(
+        self, kind: AttentionKind, layer: int, head: int, query: int | None = None
+    ) -> Floats:
+        """q·k / √d_k before mask and softmax, [Q, K], or [K] of one query.
 
         Raises:
             UserError: the trace holds finished maps only.
@@ -163,7 +165,7 @@ class Trace:
         attention = self.attention[kind]
         if not isinstance(attention, ComputedAttention):
             raise UserError("This trace holds attention weights only; it has no scores.")
-        return attention.scores(layer, head)
+        return attention.scores(layer, head, query)
 
     def allowed(self, kind: AttentionKind) -> Booleans:
         """[Q, K], True where the mask lets a query attend."""
