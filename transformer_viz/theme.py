@@ -81,7 +81,7 @@ DARK = Theme(
     accent_soft="#1d3152",
     on_accent="#0b1422",
     chip="#2b2f35",
-    hatch="#343941",
+    hatch="#3d434c",
     hatch_paper="#1f2328",
     warning="#f0a95a",
     error="#ff8a80",
@@ -99,10 +99,10 @@ class ThemeManager(QObject):
 
     themeChanged = Signal(object)  # Theme
 
-    def __init__(self, app: QApplication, choice: ThemeChoice = ThemeChoice.SYSTEM) -> None:
+    def __init__(self, app: QApplication, choice: ThemeChoice | str = "system") -> None:
         super().__init__(app)
         self._app = app
-        self._choice = choice
+        self._choice = ThemeChoice(choice)
         app.setStyle("Fusion")
         app.styleHints().colorSchemeChanged.connect(self._follow_system)
         self._theme = self._chosen()
@@ -116,8 +116,8 @@ class ThemeManager(QObject):
     def theme(self) -> Theme:
         return self._theme
 
-    def set_choice(self, choice: ThemeChoice) -> None:
-        self._choice = choice
+    def set_choice(self, choice: ThemeChoice | str) -> None:
+        self._choice = ThemeChoice(choice)
         self._follow_system()
 
     def _chosen(self) -> Theme:
@@ -198,7 +198,7 @@ def style_sheet(theme: Theme) -> str:
     QToolButton::menu-indicator, QPushButton::menu-indicator {{ width: 8px; }}
     QPlainTextEdit, QLineEdit {{
         background: {t.paper}; color: {t.ink};
-        border: 1px solid {t.border}; border-radius: 4px; padding: 2px 4px;
+        border: 1px solid {t.border}; border-radius: 4px; padding: 0;
         selection-background-color: {t.accent}; selection-color: {t.on_accent};
     }}
     QPlainTextEdit:focus, QLineEdit:focus {{ border-color: {t.accent}; }}
@@ -232,6 +232,7 @@ def style_sheet(theme: Theme) -> str:
 def set_role(widget: QWidget, role: str) -> None:
     """Give a widget one of the style sheet's roles, and repolish it when it already has one."""
     widget.setProperty("role", role)
+    widget.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
     widget.style().unpolish(widget)
     widget.style().polish(widget)
 

@@ -27,7 +27,7 @@ class Pyramid:
     @cached_property
     def depth(self) -> int:
         """The number of levels; the last has no side longer than one cell."""
-        return max(self._levels[0].shape).bit_length()
+        return (max(self._levels[0].shape) - 1).bit_length() + 1
 
     def level(self, cells_per_pixel: float) -> tuple[int, np.ndarray]:
         """The finest level with at most one cell per pixel: its number, and its cells."""

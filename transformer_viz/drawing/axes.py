@@ -1,0 +1,158 @@
+"""Token labels along the two axes of a map.
+
+Rows are labelled right-aligned beside their cells, columns at 45° above theirs, both with their
+number. Where cells are smaller than letters, every second, fifth, tenth … token is labelled.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter
+
+from core.text.tokens import Token
+from transformer_viz.drawing.labels import (
+    ARROW,
+    draw_label,
+    draw_slanted,
+    draw_transition,
+    label_step,
+    label_width,
+)
+from transformer_viz.theme import GRID, Theme, scaled_font
+
+LONGEST = 40 * GRID  # pixels that one token's label may take; longer ones are elided
+SLANT = math.sqrt(0.5)  # sine and cosine of 45°
+NUMBER_SIZE = 0.75  # of the font
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Tokens along an axis in pixels: token i lies at [origin + i·pitch, origin + (i+1)·pitch)."""
+
+    tokens: Sequence[Token]
+    origin: float
+    pitch: float
+    start: float  # what is visible
+    end: float
+
+    def visible(self) -> range:
+        first = math.floor((self.start - self.origin) / self.pitch + 1e-6)
+        last = math.ceil((self.end - self.origin) / self.pitch - 1e-6)
+        return range(max(0, first), min(len(self.tokens), last))
+
+    def middle(self, index: int) -> float:
+        return self.origin + (index + 0.5) * self.pitch
+
+    def labelled(self, needed: float, marked: int | None) -> Iterator[int]:
+        """The visible tokens whose labels, `needed` pixels apart, do not collide; `marked`
+        always has its label, and neighbours make room."""
+        step = label_step(self.pitch, needed)
+        for index in self.visible():
+            if index == marked:
+                yield index
+            elif (index + 1) % step == 0 or step == 1:
+                clear = marked is None or abs(index - marked) * self.pitch >= needed
+                if clear:
+                    yield index
+
+
+def rows_room(font: QFont, tokens: Sequence[Token], predicted: Sequence[Token]) -> float:
+    """The width that row labels want, without their numbers."""
+    widths = [min(label_width(font, token), LONGEST) for token in tokens]
+    if predicted:
+        arrow = QFontMetricsF(font).horizontalAdvance(ARROW)
+        widths = [
+            width + arrow + min(label_width(font, token), LONGEST)
+            for width, token in zip(widths, predicted, strict=True)
+        ]
+    return max(widths, default=0.0)
+
+
+def columns_room(font: QFont, tokens: Sequence[Token]) -> float:
+    """The length, along the slant, that column labels want."""
+    return min(LONGEST, max((label_width(font, token) for token in tokens), default=0.0))
+
+
+def columns_height(font: QFont, room: float) -> float:
+    """The height above the cells that slanted labels `room` long and their numbers take."""
+    line = QFontMetricsF(font).height()
+    return SLANT * (room + line / 2) + _number_height(font) + GRID
+
+
+def numbers_width(font: QFont, count: int) -> float:
+    return QFontMetricsF(scaled_font(font, NUMBER_SIZE)).horizontalAdvance(str(count))
+
+
+def draw_rows(
+    painter: QPainter,
+    axis: Axis,
+    predicted: Sequence[Token],
+    *,
+    left: float,
+    right: float,
+    font: QFont,
+    theme: Theme,
+    marked: int | None,
+) -> None:
+    """Numbers from `left`, labels up to `right`."""
+    line = QFontMetricsF(font).height()
+    small = scaled_font(font, NUMBER_SIZE)
+    numbers = numbers_width(font, len(axis.tokens))
+    for index in axis.labelled(line, marked):
+        strong = index == marked
+        top = axis.middle(index) - line / 2
+        painter.setFont(small)
+        painter.setPen(theme.color("accent" if strong else "faint"))
+        number = QRectF(left, top, numbers, line)
+        right_middle = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(number, right_middle, str(index + 1))
+        painter.setFont(font)
+        label_left = left + numbers + 2 * GRID
+        label = QRectF(label_left, top, right - label_left, line)
+        token = axis.tokens[index]
+        if predicted:
+            draw_transition(painter, label, token, predicted[index], theme, strong=strong)
+        else:
+            draw_label(painter, label, token, theme, strong=strong)
+
+
+def draw_columns(
+    painter: QPainter,
+    axis: Axis,
+    *,
+    bottom: float,
+    room: float,
+    font: QFont,
+    theme: Theme,
+    marked: int | None,
+) -> None:
+    """Numbers just above `bottom`, slanted labels above these."""
+    line = QFontMetricsF(font).height()
+    small = scaled_font(font, NUMBER_SIZE)
+    number_height = _number_height(font)
+    digits = numbers_width(font, len(axis.tokens)) + GRID
+    needed = max(line / SLANT * 0.8, digits)
+    for index in axis.labelled(needed, marked):
+        strong = index == marked
+        middle = axis.middle(index)
+        painter.setFont(small)
+        painter.setPen(theme.color("accent" if strong else "faint"))
+        number = QRectF(middle - digits, bottom - number_height, 2 * digits, number_height)
+        painter.drawText(number, Qt.AlignmentFlag.AlignCenter, str(index + 1))
+        painter.setFont(font)
+        foot = QPointF(middle - line / 8, bottom - number_height - line / 4)
+        draw_slanted(painter, foot, room, axis.tokens[index], theme, strong=strong)
+
+
+def column_under(axis: Axis, point: QPointF, bottom: float, font: QFont) -> int | None:
+    """The column whose slanted label a point above the cells touches."""
+    above = max(0.0, bottom - _number_height(font) - point.y())
+    foot = point.x() - above
+    index = math.floor((foot - axis.origin) / axis.pitch)
+    return index if index in axis.visible() else None
+
+
+def _number_height(font: QFont) -> float:
+    return QFontMetricsF(scaled_font(font, NUMBER_SIZE)).height()

@@ -1,0 +1,62 @@
+"""Weights as a list of bars: token, bar, number; heaviest first."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter
+
+from core.text.tokens import Token
+from transformer_viz.drawing.labels import draw_label
+from transformer_viz.theme import GRID, Theme, scaled_font
+
+ROW = 6 * GRID
+_LABEL_SHARE = 0.36  # of the width
+
+
+class Bar(NamedTuple):
+    key: int
+    token: Token
+    weight: float
+
+
+def heaviest(weights: np.ndarray, tokens: Sequence[Token], count: int) -> list[Bar]:
+    """The `count` heaviest keys of one query's weights [K], in falling order, ties by position."""
+    order = np.argsort(-weights, kind="stable")[:count]
+    return [Bar(int(key), tokens[key], float(weights[key])) for key in order]
+
+
+def draw_bars(
+    painter: QPainter,
+    rect: QRectF,
+    bars: Sequence[Bar],
+    theme: Theme,
+    font: QFont,
+    *,
+    marked: int | None,
+) -> None:
+    """One row of height `ROW` per bar from the top of `rect`; a full bar is weight 1.
+
+    `marked`: the key shown as chosen.
+    """
+    figures = scaled_font(font, 1.0)
+    number = QFontMetricsF(figures).horizontalAdvance("0.000")
+    label = rect.width() * _LABEL_SHARE
+    track_left, track_width = rect.left() + label + GRID, rect.width() - label - number - 4 * GRID
+    for index, bar in enumerate(bars):
+        row = QRectF(rect.left(), rect.top() + index * ROW, rect.width(), ROW)
+        painter.setFont(figures)
+        text = QRectF(row.left(), row.top(), label - GRID, ROW)
+        strong = bar.key == marked
+        left = Qt.AlignmentFlag.AlignLeft
+        draw_label(painter, text, bar.token, theme, align=left, strong=strong)
+        track = QRectF(track_left, row.center().y() - GRID, track_width, 2 * GRID)
+        painter.fillRect(track, theme.color("chip"))
+        painter.fillRect(
+            QRectF(track.topLeft(), track.size()).adjusted(0, 0, (bar.weight - 1) * track_width, 0),
+            theme.color("accent"),
+        )
+        painter.setPen(theme.color("ink"))
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(row, right, f"{bar.weight:.3f}")

@@ -1,0 +1,245 @@
+"""The translation as chips, one per decoding step."""
+
+import math
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QGuiApplication,
+    QHelpEvent,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QSizePolicy, QToolTip, QWidget
+
+from core.text.tokens import Token
+from core.trace.trace import AttentionKind
+from transformer_viz.drawing.chips import HEIGHT, PITCH, draw_chip, lay_out_chips
+from transformer_viz.session import Session
+from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font
+from transformer_viz.views.accessibility import announce
+from transformer_viz.views.wording import plain_tooltip, token_name
+
+MOST_LINES = 3
+_DECODER_KINDS = (AttentionKind.CROSS, AttentionKind.DECODER_SELF)
+
+
+class TargetChips(QAbstractScrollArea):
+    """A click selects the step that chose the token: its row in the decoder's maps.
+
+    From an encoder map it leads to cross-attention, where that row is.
+    """
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._theme = LIGHT
+        self._tokens: tuple[Token, ...] = ()
+        self._layout = lay_out_chips((), 0, self.font())
+        self._hovered: int | None = None
+
+        self.setAccessibleName("Translation")
+        self.setFrameShape(self.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.viewport().setMouseTracking(True)
+        self.viewport().setAutoFillBackground(False)
+        session.traceChanged.connect(self._on_trace)
+        session.selectionChanged.connect(self._on_step)
+        session.hoverChanged.connect(self._on_step)
+        self._on_trace()
+
+    def sizeHint(self) -> QSize:
+        return QSize(100 * GRID, min(self._layout.height, MOST_LINES * PITCH))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(40 * GRID, self.sizeHint().height())
+
+    def apply_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.viewport().update()
+
+    # From the session
+
+    def _on_trace(self) -> None:
+        trace = self._session.trace
+        self._tokens = () if trace is None else trace.predicted_tokens or trace.target_tokens
+        self._hovered = None
+        self._arrange()
+        self._on_step()
+
+    def _on_step(self) -> None:
+        step = self._step()
+        if step is not None:
+            self._reveal(step)
+            announce(self, self._describe(step).replace("\n", ", "))
+        else:
+            translation = self._session.trace.translation if self._session.trace else ""
+            announce(self, translation or "No translation yet")
+        self.viewport().update()
+
+    def _step(self) -> int | None:
+        """The step in focus, if the selected map has decoder rows."""
+        if self._session.selection.kind is AttentionKind.ENCODER_SELF:
+            return None
+        query = self._session.focus[0]
+        return query if query is not None and query < len(self._tokens) else None
+
+    def _log_probability(self, step: int) -> float | None:
+        trace = self._session.trace
+        if trace is None or trace.log_probabilities is None:
+            return None
+        return float(trace.log_probabilities[step])
+
+    def _describe(self, step: int) -> str:
+        lines = [f"step {step + 1} of {len(self._tokens)}: {token_name(self._tokens[step])}"]
+        logarithm = self._log_probability(step)
+        if logarithm is not None:
+            lines.append(f"probability {math.exp(logarithm):.4f}")
+            lines.append(f"log-probability {logarithm:.3f}".replace("-0", "−0"))
+        return "\n".join(lines)
+
+    # Geometry
+
+    def _arrange(self) -> None:
+        bar_width = self.verticalScrollBar().sizeHint().width()
+        self._layout = lay_out_chips(self._tokens, self.width() - bar_width, self.font())
+        height = self.sizeHint().height()
+        bar = self.verticalScrollBar()
+        bar.setRange(0, max(0, self._layout.height - height))
+        bar.setPageStep(height)
+        bar.setSingleStep(PITCH)
+        if height != self.height():
+            self.setFixedHeight(height)
+        self.viewport().update()
+
+    def _reveal(self, step: int) -> None:
+        rect, bar = self._layout.rects[step], self.verticalScrollBar()
+        if rect.top() < bar.value():
+            bar.setValue(int(rect.top()))
+        elif rect.bottom() > bar.value() + self.height():
+            bar.setValue(int(rect.bottom()) - self.height() + GRID)
+
+    def _step_at(self, point: QPointF) -> int | None:
+        point = point + QPointF(0, self.verticalScrollBar().value())
+        return next((i for i, rect in enumerate(self._layout.rects) if rect.contains(point)), None)
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        offset = self.verticalScrollBar().value()
+        visible = QRectF(0, offset, self.width(), self.height())
+        current = self._step()
+        with QPainter(self.viewport()) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.translate(0, -offset)
+            for step, rect in enumerate(self._layout.rects):
+                if rect.intersects(visible):
+                    draw_chip(
+                        painter,
+                        rect,
+                        self._tokens[step],
+                        self._theme,
+                        chosen=step == current,
+                        hovered=step == self._hovered,
+                        log_probability=self._log_probability(step),
+                    )
+            if self.hasFocus() and current is not None:
+                painter.setPen(QPen(self._theme.color("accent"), 2))
+                painter.drawRoundedRect(self._layout.rects[current].adjusted(1, 1, -1, -1), 3, 3)
+            self._draw_count(painter)
+
+    def _draw_count(self, painter: QPainter) -> None:
+        count = len(self._tokens)
+        text = f"{count} tokens" if count > 1 else "The translation appears here." * (not count)
+        painter.setFont(scaled_font(self.font(), 0.85))
+        painter.setPen(self._theme.color("faint"))
+        end = self._layout.end
+        box = QRectF(end.x(), end.y(), self.width(), HEIGHT)
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
+
+    # Events
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        step = self._step_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and step is not None:
+            self._select(step)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._hover(self._step_at(event.position()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover(None)
+        super().leaveEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent):
+            step = self._step_at(QPointF(event.pos()))
+            text = plain_tooltip(self._describe(step)) if step is not None else ""
+            QToolTip.showText(event.globalPos(), text, self.viewport())
+            return True
+        return super().viewportEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = QMenu(self)
+        menu.addAction("Copy translation", self._copy).setEnabled(bool(self._tokens))
+        menu.popup(event.globalPos())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        last = len(self._tokens) - 1
+        step = self._step()
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self._copy()
+        elif last < 0:
+            event.ignore()
+        elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            move = 1 if event.key() == Qt.Key.Key_Right else -1
+            self._select(0 if step is None else max(0, min(step + move, last)))
+        elif event.key() == Qt.Key.Key_Home:
+            self._select(0)
+        elif event.key() == Qt.Key.Key_End:
+            self._select(last)
+        elif event.key() == Qt.Key.Key_Escape:
+            self._session.release()
+        else:
+            event.ignore()
+
+    def _select(self, step: int) -> None:
+        session, trace = self._session, self._session.trace
+        assert trace is not None, "there are no chips without a trace"
+        kinds = (session.selection.kind, *_DECODER_KINDS)
+        kind = next((k for k in kinds if k in _DECODER_KINDS and k in trace.kinds), None)
+        session.set_hover(None, None)
+        if kind is not None:
+            session.select(kind=kind, query=step, key=None)
+
+    def _hover(self, step: int | None) -> None:
+        if step == self._hovered:
+            return
+        self._hovered = step
+        if self._session.selection.kind is not AttentionKind.ENCODER_SELF:
+            self._session.set_hover(step, None)
+        self.viewport().update()
+
+    def _copy(self) -> None:
+        if self._session.trace is not None:
+            QGuiApplication.clipboard().setText(self._session.trace.translation)
