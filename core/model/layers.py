@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from core.config import ModelConfig
 from core.model.attention import CrossAttention, SelfAttention
 from core.model.cache import LayerCache
+from core.model.dropout import Dropout
 from core.model.recording import Recording
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -29,7 +30,7 @@ class Residual(nn.Module):
         super().__init__()
         self.pre_norm = config.norm == "pre"
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         if self.pre_norm:

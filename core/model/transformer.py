@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from core.config import ModelConfig
 from core.model.cache import DecoderCache
+from core.model.dropout import Dropout
 from core.model.layers import DecoderLayer, EncoderLayer
 from core.model.positions import positions
 from core.model.recording import Recording
@@ -47,7 +48,7 @@ class Transformer(nn.Module):
         self.target_positions = (
             self.source_positions if config.positions == "sinusoidal" else positions(config)
         )
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
         self.encoder_norm = self._final_norm()
