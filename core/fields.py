@@ -12,6 +12,15 @@ from core.errors import UserError
 
 T = TypeVar("T")
 
+_IN_WORDS: dict[type, str] = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+    tuple: "a list",
+    types.NoneType: "null",
+}
+
 
 def require(condition: bool, field: str, value: object, allowed: str) -> None:
     """Raise a UserError that names the field unless the condition holds."""
@@ -58,12 +67,12 @@ def _coerce(name: str, value: Any, expected: Any) -> Any:
         else (expected,)
     )
     for option in options:
-        origin = typing.get_origin(option) or option
-        if origin is tuple and isinstance(value, list | tuple):
-            return tuple(value)
-        if origin is float and type(value) is int:
+        if typing.get_origin(option) is tuple and isinstance(value, list | tuple):
+            element = typing.get_args(option)[0]
+            return tuple(_coerce(name, item, element) for item in value)
+        if option is float and type(value) is int:
             return float(value)
-        if type(value) is origin:
+        if type(value) is option:
             return value
-    allowed = " or ".join(getattr(option, "__name__", str(option)) for option in options)
+    allowed = " or ".join(_IN_WORDS[typing.get_origin(option) or option] for option in options)
     raise UserError(f"{name} = {value!r} is not possible; allowed: {allowed}.")

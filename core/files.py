@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,22 +11,25 @@ from core.errors import UserError
 
 
 def atomic_write(path: str | Path, write: Callable[[Path], None]) -> None:
-    """Call ``write`` on a temporary file beside ``path``, flush it to disk, then rename it.
+    """Call ``write`` on a new file beside ``path``, flush it to disk, then rename it.
+
+    A symbolic link stays one: what it points to is replaced.
 
     Raises:
-        UserError: the folder is missing, not writable or full. What stood at ``path`` stays.
+        UserError: the folder is missing, not writable or full, or ``path`` is a folder or a
+            device. What stood at ``path`` stays.
     """
-    path = Path(path)
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        os.close(descriptor)
-        temporary = Path(name)
+        if target.exists() and not target.is_file():
+            raise UserError(f"{path} is not a file that could be replaced; give another name.")
+        temporary.open("xb").close()
         try:
             write(temporary)
             with temporary.open("rb+") as file:
                 os.fsync(file.fileno())
-            temporary.chmod(0o666 & ~_umask())
-            os.replace(temporary, path)
+            os.replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
@@ -43,9 +46,3 @@ def atomic_write_text(path: str | Path, text: str) -> None:
         temporary.write_bytes(text.encode("utf-8"))
 
     atomic_write(path, write)
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from core.errors import UserError
+from core.fields import from_mapping
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    names: tuple[str, ...] = ()
+    rates: tuple[float, ...] | None = None
+    limit: float | None = None
+    marks: tuple[int, ...] = field(default_factory=tuple)
+
+
+def test_lists_become_tuples_with_their_elements_coerced() -> None:
+    example = from_mapping(Example, {"names": ["a", "b"], "rates": [1, 0.5], "limit": 3})
+    assert example == Example(names=("a", "b"), rates=(1.0, 0.5), limit=3.0)
+    assert example.rates is not None
+    assert isinstance(example.rates[0], float)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"names": "ab"}, "names = 'ab' is not possible; allowed: a list"),
+        ({"names": ["a", 1]}, "names = 1 is not possible; allowed: a text"),
+        ({"rates": [True]}, "rates = True is not possible; allowed: a number"),
+        ({"rates": 1.0}, "rates = 1.0 is not possible; allowed: a list or null"),
+        ({"limit": "1"}, "limit = '1' is not possible; allowed: a number or null"),
+        ({"name": []}, "Example has no setting 'name'; it has: limit, marks, names, rates"),
+    ],
+    ids=str,
+)
+def test_other_values_are_errors(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        from_mapping(Example, values)
+
+
+def test_a_default_factory_makes_a_field_optional() -> None:
+    assert from_mapping(Example, {}) == Example()
