@@ -1,0 +1,158 @@
+"""One clause in both languages: constituents by role, put in order at the end.
+
+English is built in its own order. German keeps its constituents in fields (before the verb,
+middle field, right bracket, after the bracket), which every clause type orders in its way.
+"""
+
+from __future__ import annotations
+
+from core.corpus.grammar.dependencies import DependencyKind
+from core.corpus.grammar.draft import Draft
+from core.corpus.grammar.phrases import Phrase
+from core.corpus.grammar.sentence import English, German, Tree
+from core.corpus.grammar.verbs import VerbGroup
+
+
+class Clause:
+    """Subject, verb group and what is added to them.
+
+    The middle field runs: pronouns, adverbs, objects, adjuncts, complements. With "nicht" it runs:
+    pronouns, objects, adverbs, adjuncts, nicht, complements. The relative clause of the last object moves
+    behind the right bracket, unless a complement stands between.
+    """
+
+    __slots__ = (
+        "_adjuncts",
+        "_adverbs",
+        "_complements",
+        "_objects",
+        "_pronouns",
+        "_tail",
+        "draft",
+        "english_adverb",
+        "english_after",
+        "nicht",
+        "subject",
+        "verb",
+    )
+
+    def __init__(self, draft: Draft, subject: Phrase, verb: VerbGroup) -> None:
+        self.draft = draft
+        self.subject = subject
+        self.verb = verb
+        self.english_after: list[Tree | English] = []
+        self.english_adverb: Tree | None = None
+        self._pronouns: list[German] = []
+        self._adverbs: list[German] = []
+        self._objects: list[German] = []
+        self._adjuncts: list[German] = []
+        self._complements: list[German] = []
+        self._tail: list[German] = []
+        self.nicht: German | None = None
+        draft.link(DependencyKind.SUBJECT_VERB, verb.english_finite, subject.head)
+        draft.link(DependencyKind.SUBJECT_VERB, verb.finite, subject.german_head)
+        if verb.negator is not None:
+            self.nicht = German("nicht", verb.negator)
+            if verb.negator is not verb.main:
+                draft.link(DependencyKind.NEGATION, verb.negator, verb.main)
+
+    def add_object(self, phrase: Phrase, kind: DependencyKind, *, preposition: str = "") -> None:
+        """An object without preposition, at least in German; "kein" in it replaces "nicht"."""
+        tree = phrase.tree
+        if preposition:
+            words = [English(text, "preposition") for text in preposition.split(" ")]
+            tree = Tree("PP", *words, tree)
+        self.english_after.append(tree)
+        self.draft.link(kind, phrase.head, self.verb.main)
+        self.draft.link(kind, phrase.german_head, self.verb.german_main)
+        if phrase.pronoun:
+            self._pronouns += phrase.german
+            return
+        if phrase.kein is not None:
+            self.nicht = None
+            self.draft.link(DependencyKind.NEGATION, phrase.kein, self.verb.finite)
+        self._objects += self._tail + phrase.german
+        self._tail = phrase.tail
+
+    def add_complement(self, tree: Tree, german: list[German], tail: list[German]) -> None:
+        """A prepositional object, place, direction, manner or predicate: what follows "nicht"."""
+        self.english_after.append(tree)
+        (self._complements or self._objects).extend(self._tail)
+        self._complements += german
+        self._tail = tail
+
+    def add_adjunct(self, tree: Tree, german: list[German]) -> None:
+        """An agent or a place that precedes "nicht"."""
+        self.english_after.append(tree)
+        self._adjuncts += self._tail + german
+        self._tail = []
+
+    def add_adverb(self, tree: Tree, german: list[German]) -> None:
+        """A time adverb, last in English, before the objects in German."""
+        self.english_after.append(tree)
+        self._adverbs += german
+
+    def add_mid_adverb(self, tree: Tree, german: list[German]) -> None:
+        """An adverb between the auxiliary and the main verb."""
+        self.english_adverb = tree
+        self._adverbs += german
+
+    def english_verb_phrase(self, *, without_finite: bool = False) -> Tree:
+        """The VP; in a question without the finite auxiliary, which precedes the subject."""
+        verb = self.verb
+        inner: list[Tree | English] = [verb.main]
+        if verb.particle is not None:
+            inner.append(verb.particle)
+        inner += self.english_after
+        auxiliaries = verb.auxiliaries
+        if not auxiliaries:
+            if self.english_adverb is not None:
+                inner.insert(0, self.english_adverb)
+            if without_finite:  # only "be" is inverted itself
+                inner.remove(verb.main)
+            return Tree("VP", *inner)
+        tree = Tree("VP", *inner)
+        for auxiliary in reversed(auxiliaries[1:]):
+            tree = Tree("VP", auxiliary, tree)
+        outer: list[Tree | English] = [] if without_finite else [auxiliaries[0]]
+        if self.english_adverb is not None:
+            outer.append(self.english_adverb)
+        return Tree("VP", *outer, *tree.children) if not outer else Tree("VP", *outer, tree)
+
+    def english(self) -> Tree:
+        return Tree("S", self.subject.tree, self.english_verb_phrase())
+
+    def english_question(self) -> Tree:
+        return Tree(
+            "SQ",
+            self.verb.english_finite,
+            self.subject.tree,
+            self.english_verb_phrase(without_finite=True),
+        )
+
+    def _middle(self) -> list[German]:
+        after = [*self._adjuncts, *self._complements]
+        if self.nicht is None:
+            return [*self._pronouns, *self._adverbs, *self._objects, *after]
+        self.draft.link(DependencyKind.NEGATION, self.nicht, self.verb.finite)
+        before = [*self._pronouns, *self._objects, *self._adverbs, *self._adjuncts]
+        return [*before, self.nicht, *self._complements]
+
+    def _rest(self) -> list[German]:
+        return [*self._middle(), *self.verb.bracket, *self._tail]
+
+    def second(self, front: list[German] | None = None) -> list[German]:
+        """A main clause, the finite verb second; ``front`` pushes the subject behind the verb."""
+        subject = [*self.subject.german, *self.subject.tail]
+        if front is None:
+            return [*subject, self.verb.finite, *self._rest()]
+        return [*front, self.verb.finite, *subject, *self._rest()]
+
+    def first(self) -> list[German]:
+        """A yes/no question, the finite verb first."""
+        return self.second([])
+
+    def final(self) -> list[German]:
+        """A subordinate clause after its conjunction: the finite verb last."""
+        subject = [*self.subject.german, *self.subject.tail]
+        return [*subject, *self._middle(), *self.verb.bracket, self.verb.finite, *self._tail]
