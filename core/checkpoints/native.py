@@ -70,11 +70,16 @@ def write_tensors(
         "format": FORMAT,
         "format_version": str(FORMAT_VERSION),
         "config": json.dumps(config.to_dict()),
-        "provenance": json.dumps(provenance, ensure_ascii=False),
+        "provenance": json.dumps(provenance),
     }
-    atomic_write(
-        path, lambda temporary: safetensors.torch.save_file(tensors, temporary, metadata=metadata)
-    )
+
+    def write(temporary: Path) -> None:
+        try:
+            safetensors.torch.save_file(tensors, temporary, metadata=metadata)
+        except safetensors.SafetensorError as error:
+            raise OSError(str(error)) from error
+
+    atomic_write(path, write)
 
 
 def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Checkpoint:
@@ -89,9 +94,13 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         tensors = safetensors.torch.load_file(path)
     except (safetensors.SafetensorError, OSError) as error:
         raise UserError(f"{path} is truncated or damaged; copy or download it again.") from error
-    if TOKENIZER_TENSOR not in tensors:
+    stored = tensors.pop(TOKENIZER_TENSOR, None)
+    if stored is None or stored.dtype != torch.uint8:
         raise UserError(f"{path} holds no tokenizer; the file is damaged.")
-    tokenizer = Tokenizer(tensors.pop(TOKENIZER_TENSOR).numpy().tobytes())
+    try:
+        tokenizer = Tokenizer(stored.numpy().tobytes())
+    except UserError as error:
+        raise UserError(f"{path} holds no readable tokenizer; the file is damaged.") from error
     if tokenizer.vocab_size != header.config.vocab_size:
         raise UserError(
             f"{path}: the tokenizer has {tokenizer.vocab_size} pieces and the model "
