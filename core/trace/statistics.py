@@ -14,7 +14,7 @@ from core.trace.trace import AttentionKind, Booleans, Floats, Trace
 
 @dataclass(frozen=True, slots=True)
 class HeadStatistics:
-    """Means over the queries; formulas as in docs/architecture.md, "Head statistics".
+    """Means over the queries; formulas in docs/formulas.md.
 
     Attributes:
         entropy: −Σ_j A log₂ A, in bits.
@@ -24,8 +24,8 @@ class HeadStatistics:
         offset_shares: weight on the previous, the same and the next position (Clark et al.
             2019); None for cross-attention.
         special_share: weight on special tokens.
-        sink_share, sink_key: the key that receives most over all queries that may attend to it
-            and its mean weight (after Xiao et al. 2023).
+        sink_share, sink_key: the key that receives most, and its share of all the weight (after
+            Xiao et al. 2023).
     """
 
     entropy: float
@@ -55,17 +55,17 @@ def statistics(
     queries, keys = weights.shape
     logarithms = np.log2(weights, where=weights > 0, out=np.zeros_like(weights))
     ordinary = weights[:, ~special]
-    column_means = weights.sum(axis=0) / np.maximum(allowed.sum(axis=0), 1)
-    sink = int(column_means.argmax())
+    received = weights.mean(axis=0)  # [K]
+    sink = int(received.argmax())
     distance = np.abs(np.arange(queries)[:, None] - np.arange(keys))
     return HeadStatistics(
-        entropy=float(-(weights * logarithms).sum() / queries),
+        entropy=max(0.0, -float((weights * logarithms).sum()) / queries),
         entropy_limit=float(np.log2(np.maximum(allowed.sum(axis=1), 1)).mean()),
         confidence=float(ordinary.max(axis=1).mean()) if ordinary.shape[1] else 0.0,
         mean_distance=None if cross else float((weights * distance).sum() / queries),
         offset_shares=None if cross else _offset_shares(weights),
         special_share=float(weights[:, special].sum() / queries),
-        sink_share=float(column_means[sink]),
+        sink_share=float(received[sink]),
         sink_key=sink,
     )
 
