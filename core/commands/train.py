@@ -1,0 +1,129 @@
+"""transformer-viz train: a run from nothing but its configuration and data."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+from core.commands.listening import run_listened
+from core.errors import UserError
+from core.presets import PRESETS, preset
+from core.training.config import GRAMMAR, RunConfig
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "configuration",
+        metavar="PRESET|CONFIG.json",
+        help=f"a file, or one of: {', '.join(PRESETS)}",
+    )
+    parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="a new folder")
+    parser.add_argument(
+        "--data",
+        nargs="+",
+        metavar="DATA",
+        help=f"{GRAMMAR}, FILE.tsv or SOURCE,TARGET; several are mixed",
+    )
+    parser.add_argument(
+        "--validation",
+        nargs="+",
+        metavar="DATA",
+        help="FILE.tsv or SOURCE,TARGET; without it a part of each source of data is held out",
+    )
+    parser.add_argument("--licence", help="of the data in files, for the model's card")
+    parser.add_argument("--steps", type=int, help="updates to do")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--device", help="auto, cpu, cuda, cuda:N or mps")
+    parser.add_argument("--precision", help="fp32, or bf16 on CUDA")
+    parser.add_argument("--threads", type=int, help="CPU threads; all by default")
+    parser.add_argument(
+        "--set",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="settings",
+        help="any other setting of model or training",
+    )
+    parser.add_argument("--json", action="store_true", help="events as JSON lines on stdout")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Raises UserError for wrong settings and for a run that fails."""
+    from core.training.run import start_run
+
+    return run_listened(
+        lambda tell, should_stop: start_run(
+            args.out,
+            configuration(args),
+            command=command_line(args),
+            tell=tell,
+            should_stop=should_stop,
+        ),
+        as_json=args.json,
+    )
+
+
+def configuration(args: argparse.Namespace) -> RunConfig:
+    """The preset or file with the changes that the options ask for."""
+    changes = dict(_setting(text) for text in args.settings)
+    for name in ("licence", "steps", "seed", "device", "precision", "threads"):
+        if getattr(args, name) is not None:
+            changes[name] = getattr(args, name)
+    for name in ("data", "validation"):
+        if getattr(args, name) is not None:
+            changes[name] = [_absolute(spec) for spec in getattr(args, name)]
+    return _named(args.configuration).with_settings(changes)
+
+
+def command_line(args: argparse.Namespace) -> str:
+    """What to type to make this run again; files by their names alone."""
+    words = ["transformer-viz", "train", Path(args.configuration).name]
+    for name in ("data", "validation"):
+        specs = getattr(args, name)
+        if specs is not None:
+            names = [",".join(Path(part).name for part in spec.split(",")) for spec in specs]
+            words += [f"--{name}", *names]
+    for name in ("licence", "steps", "seed", "device", "precision", "threads"):
+        value = getattr(args, name)
+        if value is not None:
+            words += [f"--{name}", str(value)]
+    if args.settings:
+        words += ["--set", *args.settings]
+    return shlex.join(words)
+
+
+def _named(name: str) -> RunConfig:
+    if not name.endswith(".json"):
+        return preset(name)
+    try:
+        values = json.loads(Path(name).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"Could not read {name}: {error.strerror or error}.") from error
+    except ValueError as error:
+        raise UserError(f"{name} is not JSON: {error}.") from error
+    if not isinstance(values, dict):
+        raise UserError(f'{name} must hold {{"model": {{…}}, "training": {{…}}}}.')
+    return RunConfig.from_dict(values)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """ "d_model=128" → ("d_model", 128); what is not JSON is a string."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise UserError(f"--set takes KEY=VALUE, and {text!r} has no '='.")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _absolute(spec: str) -> str:
+    """A run can be resumed from another folder."""
+    if spec == GRAMMAR:
+        return spec
+    parts = [spec] if Path(spec).is_file() else spec.split(",")
+    return ",".join(str(Path(part).absolute()) for part in parts)

@@ -1,0 +1,131 @@
+"""What a run says while it goes; the same events feed the terminal, the metrics file and --json."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, TextIO, TypeAlias
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """``step`` is the number of applied updates at that moment."""
+
+    name: ClassVar[str]
+    step: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that have a value, as JSON values."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def to_json(self) -> str:
+        """One line: {"event": …, "step": …, …}."""
+        return json.dumps({"event": self.name, **self.to_dict()}, ensure_ascii=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started(Event):
+    name = "started"
+    run: str
+    steps: int
+    resumed: bool
+    parameters: int
+    vocabulary: int
+    pairs_per_epoch: int
+    device: str
+    precision: str
+    threads: int
+    data: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step(Event):
+    """Means since the last such event; losses are in nats.
+
+    ``train_loss`` is the smoothed loss of a target token, ``gloss_loss`` that of a glossed word,
+    ``tokens_per_second`` counts target tokens without padding. ``position_cosine`` is the mean
+    cosine between the encoder's outputs at different positions of a sentence; near 1 the encoder
+    has collapsed.
+    """
+
+    name = "step"
+    epoch: int
+    train_loss: float
+    gloss_loss: float | None
+    learning_rate: float
+    gradient_norm: float
+    position_cosine: float
+    tokens_per_second: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validation(Event):
+    """``valid_loss`` is the unsmoothed negative log-likelihood of a token, in nats."""
+
+    name = "validation"
+    valid_loss: float
+    perplexity: float
+    bleu: float
+    chrf: float
+    bleu_signature: str
+    chrf_signature: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointSaved(Event):
+    name = "checkpoint"
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished(Event):
+    """``path`` is the run's model: the mean of ``averaged`` checkpoints, with its scores."""
+
+    name = "finished"
+    path: str
+    averaged: int
+    seconds: float
+    valid_loss: float
+    perplexity: float
+    bleu: float
+    chrf: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interrupted(Event):
+    """Stopped by a signal, after a whole update and with its state saved."""
+
+    name = "interrupted"
+    run: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failed(Event):
+    name = "failed"
+    message: str
+
+
+Listener: TypeAlias = Callable[[Event], None]
+
+
+class JsonLines:
+    """Writes each event as one JSON line.
+
+    When nobody reads any more (the window that started the run was closed), it falls silent and
+    the run goes on.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream: TextIO | None = stream
+
+    def __call__(self, event: Event) -> None:
+        if self._stream is None:
+            return
+        try:
+            self._stream.write(event.to_json() + "\n")
+            self._stream.flush()
+        except BrokenPipeError:
+            self._stream = None

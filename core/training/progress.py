@@ -1,0 +1,110 @@
+"""A run's progress for people: one live line on a terminal, now and then a line elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+from core.training.events import (
+    CheckpointSaved,
+    Event,
+    Failed,
+    Finished,
+    Interrupted,
+    Started,
+    Step,
+    Validation,
+)
+
+SECONDS_BETWEEN_LINES = 15.0
+BAR_CELLS = 20
+
+
+class Progress:
+    """A listener that writes to ``stream``, which is stderr for a command.
+
+    On a terminal the bar is redrawn in place; in a log file or a pipe it would be noise, so there
+    a plain line appears every ``SECONDS_BETWEEN_LINES``.
+    """
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream: TextIO | None = stream
+        self._live = stream.isatty()
+        self._clock = clock
+        self._total = 0
+        self._first_step = 0
+        self._began = clock()
+        self._last_line = clock()
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case Started():
+                self._total, self._first_step = event.steps, event.step
+                self._began = self._last_line = self._clock()
+                for line in event.data:
+                    self._write(line)
+                self._write(
+                    f"{event.parameters:,} parameters, {event.vocabulary:,} pieces, "
+                    f"{event.pairs_per_epoch:,} pairs an epoch, {event.device}, {event.precision}"
+                )
+            case Step():
+                self._show(event)
+            case Validation():
+                self._write(
+                    f"step {event.step:,}: validation loss {event.valid_loss:.3f}, "
+                    f"perplexity {event.perplexity:.2f}, BLEU {event.bleu:.1f}, "
+                    f"chrF {event.chrf:.1f}"
+                )
+            case Finished():
+                self._write(
+                    f"Finished after {event.step:,} updates in {duration(event.seconds)}: "
+                    f"validation loss {event.valid_loss:.3f}, BLEU {event.bleu:.1f}, "
+                    f"chrF {event.chrf:.1f}. Model: {event.path}"
+                )
+            case Interrupted():
+                self._write(
+                    f"Stopped after update {event.step:,}; its state is saved. "
+                    f"Go on with: transformer-viz resume {event.run}"
+                )
+            case CheckpointSaved() | Failed():
+                pass  # checkpoints are frequent; a failure is printed by the command line itself
+
+    def _show(self, event: Step) -> None:
+        now = self._clock()
+        if self._live:
+            width = shutil.get_terminal_size().columns - 1
+            self._write("\r" + self._line(event, now)[:width] + "\x1b[K", end="")
+        elif now - self._last_line >= SECONDS_BETWEEN_LINES:
+            self._last_line = now
+            self._write(self._line(event, now))
+
+    def _line(self, event: Step, now: float) -> str:
+        share = event.step / self._total
+        filled = round(share * BAR_CELLS)
+        done = event.step - self._first_step
+        left = (self._total - event.step) * (now - self._began) / done if done else 0.0
+        return (
+            f"{'█' * filled}{'░' * (BAR_CELLS - filled)} {share:4.0%}  "
+            f"{event.step:,}/{self._total:,}  loss {event.train_loss:.3f}  "
+            f"{event.tokens_per_second:,.0f} tokens/s  {duration(left)} left"
+        )
+
+    def _write(self, text: str, end: str = "\n") -> None:
+        """A terminal that went away does not stop a run."""
+        if self._stream is None:
+            return
+        clear = "\r\x1b[K" if self._live and end == "\n" else ""
+        try:
+            self._stream.write(clear + text + end)
+            self._stream.flush()
+        except OSError:
+            self._stream = None
+
+
+def duration(seconds: float) -> str:
+    """ "0:42", "12:05" or "3:10:00"."""
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"

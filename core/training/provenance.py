@@ -1,0 +1,37 @@
+"""Where a model comes from: data, licence, recipe, scores, software."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from typing import Any
+
+from core.training.config import RunConfig
+from core.training.data import data_names, licence
+
+PACKAGES = ("transformer-viz", "torch", "numpy", "sentencepiece", "safetensors", "sacrebleu")
+
+
+def software_versions() -> dict[str, str]:
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            versions[package] = "not installed"
+    return versions
+
+
+def provenance(config: RunConfig, *, command: str, step: int) -> dict[str, Any]:
+    """What a checkpoint of this run says of itself; file names without their folders."""
+    recipe = config.training.to_dict() | {"data": data_names(config.training)}
+    recipe.pop("validation")
+    return {
+        "data": data_names(config.training),
+        "licence": licence(config.training),
+        "command": command,
+        "seed": config.training.seed,
+        "step": step,
+        "training": recipe,
+        "software": software_versions(),
+    }

@@ -1,0 +1,222 @@
+"""The training loop: update after update, until the last one or a signal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from core.checkpoints.native import save_checkpoint
+from core.corpus.batching import plan_batches
+from core.model.transformer import Transformer
+from core.training.averaging import average_checkpoints
+from core.training.batch import Batch, make_batch
+from core.training.config import RunConfig
+from core.training.data import TrainingData
+from core.training.events import CheckpointSaved, Event, Finished, Interrupted, Step, Validation
+from core.training.pairs import EncodedPairs, Indices
+from core.training.provenance import provenance
+from core.training.run_folder import RunFolder
+from core.training.state import Position, Sums, save_state
+from core.training.updater import Update, Updater
+from core.training.validation import Result, validate
+
+SAMPLES = 12
+
+
+class Trainer:
+    """Trains ``model`` from ``position`` on and keeps the run folder.
+
+    Args:
+        command: what made the run, for the provenance.
+        tell: hears every event, after the run folder has.
+        should_stop: asked after every update.
+    """
+
+    def __init__(
+        self,
+        config: RunConfig,
+        model: Transformer,
+        data: TrainingData,
+        folder: RunFolder,
+        *,
+        command: str,
+        tell: Callable[[Event], None],
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self.config = config
+        self.model = model
+        self.data = data
+        self.folder = folder
+        self.command = command
+        self.tell = tell
+        self.should_stop = should_stop
+        self.updater = Updater(model, config.training)
+        self.position = Position()
+
+    def train(self) -> None:
+        """Update until the last step, then write the run's model; or until asked to stop.
+
+        Either way the state is saved, so that the run can go on.
+
+        Raises:
+            UserError: the loss is no longer a number, or a file cannot be written.
+        """
+        training, position = self.config.training, self.position
+        self.model.train()
+        groups = self._groups()
+        while position.update < training.steps:
+            began = time.monotonic()
+            update = self.updater.apply(next(groups), position.update + 1)
+            self._count(update, time.monotonic() - began)
+            last = position.update == training.steps
+            if last or position.update % training.log_every == 0:
+                self._log(update)
+            if last or position.update % training.validate_every == 0:
+                self._validate()
+            if last or position.update % training.checkpoint_every == 0:
+                self._save_checkpoint()
+            if not last and self.should_stop():
+                self.save_state()
+                self._tell(Interrupted(step=position.update, run=str(self.folder.path)))
+                return
+        self._finish()
+
+    def plan(self, pairs: EncodedPairs, epoch: int) -> list[Indices]:
+        """The batches of an epoch, in their order."""
+        training = self.config.training
+        return plan_batches(
+            pairs.source.lengths,
+            pairs.target.lengths,
+            source_budget=training.source_batch_tokens,
+            target_budget=training.target_batch_tokens,
+            seed=training.seed,
+            epoch=epoch,
+        )
+
+    def save_state(self) -> None:
+        save_state(
+            self.folder.state,
+            self.model,
+            self.data.tokenizer,
+            self.updater.optimizer,
+            self.position,
+        )
+
+    def _groups(self) -> Iterator[list[Batch]]:
+        """The batches of each update, from ``position`` on, epoch after epoch without end."""
+        position, accumulation = self.position, self.config.training.accumulation
+        while True:
+            pairs = self.data.epoch(position.epoch)
+            plan = self.plan(pairs, position.epoch)
+            while position.batch < len(plan):
+                chosen = plan[position.batch : position.batch + accumulation]
+                position.batch += len(chosen)
+                yield [
+                    make_batch(pairs, indices, self.model.config, self.updater.device)
+                    for indices in chosen
+                ]
+            position.epoch += 1
+            position.batch = 0
+
+    def _count(self, update: Update, seconds: float) -> None:
+        self.position.update += 1
+        self.position.seconds += seconds
+        sums = self.position.since_log
+        sums.loss += update.loss_sum
+        sums.tokens += update.tokens
+        sums.gloss += update.gloss_sum
+        sums.glosses += update.glosses
+        sums.seconds += seconds
+
+    def _log(self, update: Update) -> None:
+        sums = self.position.since_log
+        self._tell(
+            Step(
+                step=self.position.update,
+                epoch=self.position.epoch,
+                train_loss=sums.loss / sums.tokens,
+                gloss_loss=sums.gloss / sums.glosses if sums.glosses else None,
+                learning_rate=update.learning_rate,
+                gradient_norm=update.gradient_norm,
+                position_cosine=update.position_cosine,
+                tokens_per_second=sums.tokens / sums.seconds,
+            )
+        )
+        self.position.since_log = Sums()
+
+    def _validate(self) -> None:
+        result = self._scores(self.model)
+        self._tell(
+            Validation(
+                step=self.position.update,
+                valid_loss=result.loss,
+                perplexity=result.perplexity,
+                bleu=result.scores.bleu,
+                chrf=result.scores.chrf,
+                bleu_signature=result.scores.bleu_signature,
+                chrf_signature=result.scores.chrf_signature,
+            )
+        )
+        references = self.data.references
+        sources = list(references)
+        for index in range(0, len(sources), max(1, len(sources) // SAMPLES)):
+            self.folder.append(
+                self.folder.samples,
+                {
+                    "step": self.position.update,
+                    "source": sources[index],
+                    "translation": result.translations[index],
+                    "references": list(references[sources[index]]),
+                },
+            )
+
+    def _scores(self, model: Transformer) -> Result:
+        training = self.config.training
+        return validate(
+            model,
+            self.data.tokenizer,
+            self.data.validation,
+            self.data.references,
+            min(training.source_batch_tokens, training.target_batch_tokens),
+        )
+
+    def _save_checkpoint(self) -> None:
+        step = self.position.update
+        path = self.folder.checkpoint(step)
+        save_checkpoint(path, self.model, self.data.tokenizer, self._provenance())
+        self.folder.prune_checkpoints(self.config.training.keep_checkpoints)
+        self.save_state()
+        self._tell(CheckpointSaved(step=step, path=str(path)))
+
+    def _finish(self) -> None:
+        """The mean of the last checkpoints becomes the run's model."""
+        last = self.folder.checkpoints()[-self.config.training.average_last :]
+        model = average_checkpoints(last).model.to(self.updater.device)
+        result = self._scores(model)
+        scores = {
+            "validation_loss": result.loss,
+            "perplexity": result.perplexity,
+            **result.scores.to_dict(),
+        }
+        about = self._provenance() | {"averaged": len(last), "scores": scores}
+        save_checkpoint(self.folder.model, model, self.data.tokenizer, about)
+        self._tell(
+            Finished(
+                step=self.position.update,
+                path=str(self.folder.model),
+                averaged=len(last),
+                seconds=self.position.seconds,
+                valid_loss=result.loss,
+                perplexity=result.perplexity,
+                bleu=result.scores.bleu,
+                chrf=result.scores.chrf,
+            )
+        )
+
+    def _provenance(self) -> dict[str, Any]:
+        return provenance(self.config, command=self.command, step=self.position.update)
+
+    def _tell(self, event: Event) -> None:
+        self.folder.log(event)
+        self.tell(event)

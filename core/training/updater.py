@@ -1,0 +1,144 @@
+"""One applied update: the losses of its batches, their gradient, Adam.
+
+Legend: B batch, S source, T target, D d_model, N target positions that are not padding, G glosses,
+V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.errors import UserError
+from core.model.transformer import Transformer
+from core.training.batch import Batch
+from core.training.config import TrainingConfig
+from core.training.loss import negative_log_likelihood, smoothed_loss
+from core.training.position_cosine import position_cosine
+from core.training.schedule import learning_rate
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Sums over an update's batches; the norm is the gradient's before clipping.
+
+    ``memory`` [B, S, D] and ``source_real`` [B, S] are those of the last batch.
+    """
+
+    loss_sum: float
+    tokens: int
+    gloss_sum: float
+    glosses: int
+    learning_rate: float
+    gradient_norm: float
+    memory: Tensor
+    source_real: Tensor
+
+    @property
+    def position_cosine(self) -> float:
+        return position_cosine(self.memory, self.source_real)
+
+
+class Updater:
+    """A model, its optimizer and the recipe."""
+
+    def __init__(self, model: Transformer, config: TrainingConfig) -> None:
+        self.model = model
+        self.config = config
+        self.device = next(model.parameters()).device
+        self.optimizer = torch.optim.Adam(
+            model.parameters(),
+            betas=(config.adam_beta1, config.adam_beta2),
+            eps=config.adam_epsilon,
+            fused=True,
+        )
+
+    def apply(self, batches: Sequence[Batch], number: int) -> Update:
+        """Apply the ``number``-th update, counted from 1.
+
+        The gradient is that of one big batch: every sum is divided once, by the target tokens of
+        all batches. A glossed word counts as ``gloss_weight`` target tokens.
+
+        Raises:
+            UserError: loss or gradient is no longer a number; the model is as it was before.
+        """
+        tokens = sum(batch.tokens for batch in batches)
+        loss_sum = gloss_sum = torch.zeros((), device=self.device)
+        self.optimizer.zero_grad(set_to_none=True)
+        for batch in batches:
+            with self._autocast():
+                memory = self.model.encode(batch.source)  # [B, S, D]
+                loss = self._loss(memory, batch)
+                gloss = self.gloss_loss(memory, batch)
+            torch.autograd.backward((loss + self.config.gloss_weight * gloss) / tokens)
+            loss_sum = loss_sum + loss.detach()
+            gloss_sum = gloss_sum + gloss.detach()
+        norm = self._clip()
+        if not math.isfinite(norm + loss_sum.item()):
+            raise UserError(
+                f"The loss is no longer a number at update {number}: lower peak_factor (now "
+                f"{self.config.peak_factor}), raise warmup (now {self.config.warmup}) or set "
+                "clip_norm to 1, and start again. Checkpoints written so far are sound."
+            )
+        rate = learning_rate(
+            number,
+            d_model=self.model.config.d_model,
+            warmup=self.config.warmup,
+            factor=self.config.peak_factor,
+            total=self.config.steps,
+            cooldown=self.config.cooldown,
+        )
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+        return Update(
+            loss_sum=loss_sum.item(),
+            tokens=tokens,
+            gloss_sum=gloss_sum.item(),
+            glosses=sum(len(batch.gloss_at) for batch in batches),
+            learning_rate=rate,
+            gradient_norm=norm,
+            memory=memory.detach(),
+            source_real=batch.source != self.model.config.pad_id,
+        )
+
+    def _loss(self, memory: Tensor, batch: Batch) -> Tensor:
+        """The smoothed loss, summed. Padding never reaches the output layer."""
+        hidden = self.model.decode(batch.target_in, memory, batch.source)  # [B, T, D]
+        logits = self.model.logits(hidden.flatten(0, 1)[batch.real])  # [N, V]
+        loss, _ = smoothed_loss(
+            logits,
+            batch.target,
+            pad_id=self.model.config.pad_id,
+            smoothing=self.config.label_smoothing,
+        )
+        return loss
+
+    def gloss_loss(self, memory: Tensor, batch: Batch) -> Tensor:
+        """The encoder's outputs at glossed words against their German, summed."""
+        if self.config.gloss_weight == 0 or len(batch.gloss_at) == 0:
+            return memory.new_zeros(())
+        logits = self.model.logits(memory.flatten(0, 1)[batch.gloss_at])  # [G, V]
+        loss, _ = negative_log_likelihood(
+            logits, batch.gloss_pieces, pad_id=self.model.config.pad_id
+        )
+        return loss
+
+    def _autocast(self) -> AbstractContextManager[object]:
+        if self.config.precision == "bf16":
+            return torch.autocast(self.device.type, dtype=torch.bfloat16)
+        return nullcontext()
+
+    def _clip(self) -> float:
+        """The gradient's norm, before ``clip_norm`` shortens it."""
+        parameters = list(self.model.parameters())
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        norm = torch.nn.utils.get_total_norm(gradients)
+        if self.config.clip_norm is not None:
+            torch.nn.utils.clip_grads_with_norm_(parameters, self.config.clip_norm, norm)
+        return norm.item()

@@ -1,0 +1,85 @@
+"""How well a model does on sentences it was not trained on.
+
+Legend: N target positions that are not padding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+
+from core.corpus.batching import plan_batches
+from core.decoding.translate import translate
+from core.evaluation.metrics import Scores, score
+from core.model.transformer import Transformer
+from core.text.tokenizer import Tokenizer
+from core.training.batch import make_batch
+from core.training.loss import negative_log_likelihood
+from core.training.pairs import EncodedPairs
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """``translations`` are in the order of the references' sources."""
+
+    loss: float
+    scores: Scores
+    translations: list[str]
+
+    @property
+    def perplexity(self) -> float:
+        return math.exp(min(self.loss, 700.0))
+
+
+def validate(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    pairs: EncodedPairs,
+    references: Mapping[str, Sequence[str]],
+    batch_tokens: int,
+) -> Result:
+    """Loss over ``pairs``, and scores of greedy translations of the sources in ``references``."""
+    with evaluating(model):
+        loss = mean_loss(model, pairs, batch_tokens)
+        translations = [
+            translation.text for translation in translate(model, tokenizer, list(references))
+        ]
+    return Result(loss, score(translations, list(references.values())), translations)
+
+
+def mean_loss(model: Transformer, pairs: EncodedPairs, batch_tokens: int) -> float:
+    """Unsmoothed negative log-likelihood of a target token, in nats."""
+    device = next(model.parameters()).device
+    plan = plan_batches(
+        pairs.source.lengths,
+        pairs.target.lengths,
+        source_budget=batch_tokens,
+        target_budget=batch_tokens,
+        seed=0,
+        epoch=0,
+    )
+    total, tokens = 0.0, 0
+    with torch.no_grad():
+        for indices in plan:
+            batch = make_batch(pairs, indices, model.config, device)
+            hidden = model.decode(batch.target_in, model.encode(batch.source), batch.source)
+            logits = model.logits(hidden.flatten(0, 1)[batch.real])  # [N, V]
+            loss, count = negative_log_likelihood(logits, batch.target, pad_id=model.config.pad_id)
+            total += loss.item()
+            tokens += count
+    return total / tokens
+
+
+@contextmanager
+def evaluating(model: Transformer) -> Iterator[None]:
+    """No dropout inside; the mode before comes back."""
+    training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(training)
