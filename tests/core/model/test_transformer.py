@@ -233,8 +233,10 @@ def test_dropout_drops_its_share_and_scales_the_rest() -> None:
         assert dropped.unique().tolist() == pytest.approx([0.0, 1.25], abs=1e-4)
         assert (dropped == 0).float().mean().item() == pytest.approx(share, abs=0.01)
 
-    residual = Residual(small_config(norm="pre", dropout=share)).train()
-    check(residual(torch.zeros(count // 12, 12), torch.ones_like))
+    for norm in ("post", "pre"):
+        residual = Residual(small_config(norm=norm, dropout=share)).train()
+        residual.norm = nn.Identity()
+        check(residual(torch.zeros(count // 12, 12), torch.ones_like))
 
     model = small_transformer(dropout=share, scale_embedding=False).train()
     with torch.no_grad():
