@@ -29,7 +29,7 @@ class Dropout(nn.Module):
         return x * self._mask(x)
 
     def _mask(self, x: Tensor) -> Tensor:
-        dropped = round(self.p * _LEVELS)
+        dropped = min(round(self.p * _LEVELS), _LEVELS - 1)
         draws = torch.empty((x.numel() + 3) // 4, dtype=torch.int64)
         draws.random_(-(1 << 63), None)
         sixteen_bits = draws.view(torch.int16)[: x.numel()].view(x.shape)

@@ -19,6 +19,11 @@ def test_share_and_scale(p: float) -> None:
     assert y[kept].unique().numel() == 1
 
 
+def test_nearly_everything_may_be_dropped() -> None:
+    torch.manual_seed(1)
+    assert Dropout(0.999_999)(torch.ones(1_000)).isfinite().all()
+
+
 def test_neighbours_are_independent() -> None:
     torch.manual_seed(2)
     kept = (Dropout(0.5)(torch.ones(400_000)) != 0).float() - 0.5
