@@ -18,7 +18,7 @@ class WatchedWindow(app.Window):
     """Says when it has been painted for the first time, and when it first shows attention."""
 
     def __init__(self, *arguments: object) -> None:
-        super().__init__(*arguments)  # type: ignore[arg-type]
+        super().__init__(*arguments)
         self._painted = False
         self._look = QTimer(self, interval=LOOK)
         self._look.timeout.connect(self._report_attention)
@@ -38,5 +38,5 @@ class WatchedWindow(app.Window):
 
 
 if __name__ == "__main__":
-    app.Window = WatchedWindow  # type: ignore[misc]
+    app.Window = WatchedWindow
     sys.exit(launch.main())
