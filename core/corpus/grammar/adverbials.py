@@ -52,12 +52,6 @@ MANNERS = {
 }
 """The verbs that each manner adverb suits, in base form with their particle or preposition."""
 
-ENGLISH_PLACES = ("here", "there", "outside", "upstairs", "nearby", "at home", "abroad")
-ACTIVE_ANYWHERE = (
-    "sleep dance sing laugh cry work snore freeze wait-for rest play-with speak-to live stay"
-)
-
-
 @cache
 def _manners(key: str) -> tuple[Adverb, ...]:
     return tuple(adverb(manner) for manner, verbs in MANNERS.items() if key in verbs.split())
@@ -79,16 +73,14 @@ def adverb_words(entry: Adverb) -> tuple[Tree, list[German]]:
     return Tree("ADVP", *english), german
 
 
-def add_time(draft: Draft, result: Clause, tense: Tense) -> None:
-    add_time_adverb(result, draft.pick(adverbs("time", tense)))
-
-
-def add_time_adverb(result: Clause, entry: Adverb) -> None:
+def add_time(draft: Draft, result: Clause, tense: Tense, *, negated: bool = False) -> None:
+    """An adverb of time; a negated clause takes none that belongs before its verb."""
+    entry = draft.pick(adverbs("time", tense))
     tree, german = adverb_words(entry)
-    if entry.english in MID_SENTENCE:
-        result.add_mid_adverb(tree, german)
-    else:
+    if entry.english not in MID_SENTENCE:
         result.add_adverb(tree, german)
+    elif not negated:
+        result.add_mid_adverb(tree, german)
 
 
 def add_adverbs(
@@ -97,19 +89,15 @@ def add_adverbs(
     """At times an adverb of manner and one of time or frequency."""
     manners = _manners(_key(verb))
     if manners and draft.chance(0.25):
-        result.add_complement(*adverb_words(draft.pick(manners)), [])
-    if tense is Tense.PERFECT and negated:
-        return
+        result.add_manner(*adverb_words(draft.pick(manners)))
     roll = draft.random.random()
     if roll < 0.12:
-        entry = draft.pick(adverbs("time", tense))
-        if not (negated and entry.english in MID_SENTENCE):
-            add_time_adverb(result, entry)
+        add_time(draft, result, tense, negated=negated)
     elif roll < 0.22 and not negated:
         result.add_mid_adverb(*adverb_words(draft.pick(adverbs("frequency", tense))))
 
 
-def place_phrase(draft: Draft, verb: Verb | None = None) -> tuple[Tree, list[German]]:
+def place_phrase(draft: Draft) -> tuple[Tree, list[German]]:
     """A place in the dative: "in the garden", "behind the house"."""
     entry = draft.pick(prepositions("place", two_way=True))
     return preposition_with_object(draft, entry, Case.DATIVE)

@@ -18,10 +18,14 @@ class ClauseVerb:
 
 @dataclass(frozen=True, slots=True)
 class Conjunction:
-    """A subordinating conjunction; ``tenses`` are those that the main clause can have."""
+    """A subordinating conjunction; ``tenses`` are those that the main clause can have.
+
+    ``states``: the clause may say how something is, not only what happens.
+    """
 
     english: str
     german: str
+    states: bool = False
     tenses: frozenset[Tense] = frozenset(Tense)
 
 
@@ -64,11 +68,11 @@ WHETHER_VERBS = tuple(verb for verb in CLAUSE_VERBS if verb.whether)
 PRESENT_AND_FUTURE = frozenset({Tense.PRESENT, Tense.FUTURE})
 PAST_ONLY = frozenset({Tense.PAST})
 CONJUNCTIONS = (
-    Conjunction("because", "weil"),
-    Conjunction("although", "obwohl"),
-    Conjunction("if", "wenn", PRESENT_AND_FUTURE),
-    Conjunction("when", "als", PAST_ONLY),
-    Conjunction("while", "während", frozenset({Tense.PAST, Tense.PRESENT})),
-    Conjunction("before", "bevor", PAST_ONLY),
-    Conjunction("until", "bis", PAST_ONLY | PRESENT_AND_FUTURE),
+    Conjunction("because", "weil", True),
+    Conjunction("although", "obwohl", True),
+    Conjunction("if", "wenn", True, PRESENT_AND_FUTURE),
+    Conjunction("when", "als", False, PAST_ONLY),
+    Conjunction("while", "während", False, frozenset({Tense.PAST, Tense.PRESENT})),
+    Conjunction("before", "bevor", False, PAST_ONLY),
+    Conjunction("until", "bis", False, PAST_ONLY | PRESENT_AND_FUTURE),
 )

@@ -16,15 +16,16 @@ from core.corpus.grammar.verbs import VerbGroup
 class Clause:
     """Subject, verb group and what is added to them.
 
-    The middle field runs: pronouns, adverbs, objects, adjuncts, complements. With "nicht" it runs:
-    pronouns, objects, adverbs, adjuncts, nicht, complements. The relative clause of the last object moves
-    behind the right bracket, unless a complement stands between.
+    The middle field runs: pronouns, adverbs, objects, adjuncts, manner, complements. With "nicht":
+    pronouns, objects, adverbs, adjuncts, nicht, manner, complements. The relative clause of the last
+    object moves behind the right bracket, unless a complement stands between.
     """
 
     __slots__ = (
         "_adjuncts",
         "_adverbs",
         "_complements",
+        "_manner",
         "_objects",
         "_pronouns",
         "_tail",
@@ -46,6 +47,7 @@ class Clause:
         self._adverbs: list[German] = []
         self._objects: list[German] = []
         self._adjuncts: list[German] = []
+        self._manner: list[German] = []
         self._complements: list[German] = []
         self._tail: list[German] = []
         self.nicht: German | None = None
@@ -75,7 +77,7 @@ class Clause:
         self._tail = phrase.tail
 
     def add_complement(self, tree: Tree, german: list[German], tail: list[German]) -> None:
-        """A prepositional object, place, direction, manner or predicate: what follows "nicht"."""
+        """A prepositional object, place, direction or predicate: what follows "nicht"."""
         self.english_after.append(tree)
         (self._complements or self._objects).extend(self._tail)
         self._complements += german
@@ -86,6 +88,11 @@ class Clause:
         self.english_after.append(tree)
         self._adjuncts += self._tail + german
         self._tail = []
+
+    def add_manner(self, tree: Tree, german: list[German]) -> None:
+        """How: after "nicht", before the complements."""
+        self.english_after.append(tree)
+        self._manner += german
 
     def add_adverb(self, tree: Tree, german: list[German]) -> None:
         """A time adverb, last in English, before the objects in German."""
@@ -131,12 +138,13 @@ class Clause:
         )
 
     def _middle(self) -> list[German]:
-        after = [*self._adjuncts, *self._complements]
+        after = [*self._manner, *self._complements]
         if self.nicht is None:
-            return [*self._pronouns, *self._adverbs, *self._objects, *after]
+            before = [*self._pronouns, *self._adverbs, *self._objects, *self._adjuncts]
+            return [*before, *after]
         self.draft.link(DependencyKind.NEGATION, self.nicht, self.verb.finite)
         before = [*self._pronouns, *self._objects, *self._adverbs, *self._adjuncts]
-        return [*before, self.nicht, *self._complements]
+        return [*before, self.nicht, *after]
 
     def _rest(self) -> list[German]:
         return [*self._middle(), *self.verb.bracket, *self._tail]
@@ -147,6 +155,10 @@ class Clause:
         if front is None:
             return [*subject, self.verb.finite, *self._rest()]
         return [*front, self.verb.finite, *subject, *self._rest()]
+
+    def without_subject(self) -> list[German]:
+        """A second verb phrase of the subject before it."""
+        return [self.verb.finite, *self._rest()]
 
     def first(self) -> list[German]:
         """A yes/no question, the finite verb first."""

@@ -52,10 +52,10 @@ class Draft:
     """Choices for one sentence, made with ``random``, and the links found on the way.
 
     In the train split no held-out combination can be chosen. ``held`` tells whether one was: a
-    test sentence needs it. ``tense`` is the tense of subordinate clauses, ``used`` the nouns so far.
+    test sentence needs it. ``tense`` is that of subordinate clauses, ``used`` the nouns so far.
     """
 
-    __slots__ = ("held", "links", "random", "split", "tense", "used")
+    __slots__ = ("_adjectives", "held", "links", "random", "split", "tense", "used")
 
     def __init__(self, random: Random, split: str) -> None:
         self.random = random
@@ -64,6 +64,7 @@ class Draft:
         self.held = False
         self.tense = Tense.PAST
         self.used: list[Noun] = []
+        self._adjectives: list[Adjective] = []
 
     def fork(self) -> Draft:
         """A draft that continues from here on its own."""
@@ -72,6 +73,7 @@ class Draft:
         fork.held = self.held
         fork.tense = self.tense
         fork.used = list(self.used)
+        fork._adjectives = list(self._adjectives)
         return fork
 
     def chance(self, probability: float) -> bool:
@@ -92,12 +94,16 @@ class Draft:
 
     def adjective(self, noun: Noun) -> Adjective:
         """An adjective that goes with ``noun``."""
+        choices = adjectives_of(noun.english, noun.semantic, False)
         if self.split == TEST and self.chance(0.8):
             held = adjectives_of(noun.english, noun.semantic, True)
-            if held:
-                self.held = True
-                return self.pick(held)
-        return self.pick(adjectives_of(noun.english, noun.semantic, False))
+            self.held = self.held or bool(held)
+            choices = held or choices
+        adjective = self.pick(choices)
+        if adjective in self._adjectives:
+            adjective = self.pick(choices)
+        self._adjectives.append(adjective)
+        return adjective
 
     def may_combine(self, noun: Noun, adjective: Adjective) -> bool:
         """Whether the split allows the combination; ``combine`` notes that it was chosen."""

@@ -39,7 +39,7 @@ class Phrase:
     """A noun phrase with its German in the case that was asked for.
 
     ``head`` and ``german_head`` are the nouns. ``tail`` is the German relative clause, which may
-    move away from its noun. ``kein`` is the determiner that took in the clause's negation.
+    move away from its noun. ``modified``: a PP or genitive follows the noun. ``kein`` is the determiner that took in the clause's negation.
     ``article`` is the definite article that a preposition may swallow.
     """
 
@@ -51,6 +51,7 @@ class Phrase:
     noun: Noun | None = None
     tail: list[German] = field(default_factory=list)
     pronoun: bool = False
+    modified: bool = False
     kein: German | None = None
     article: German | None = None
 
@@ -80,11 +81,12 @@ def noun_phrase(
     adjectives: Sequence[Adjective] = (),
     degree: Degree = Degree.POSITIVE,
     numeral: Numeral | None = None,
+    conjunction: tuple[str, str] | None = None,
     negator: English | None = None,
 ) -> Phrase:
     """Specifier, numeral, adjectives, noun.
 
-    ``negator`` is the negated verb of the clause: an indefinite phrase then gets "kein".
+    ``conjunction``, in English and German, stands before each later adjective. ``negator`` is the negated verb of the clause: an indefinite phrase then gets "kein".
     """
     gender = noun.gender
     head = English(english_noun(noun, number), "noun")
@@ -111,7 +113,11 @@ def noun_phrase(
         count = English(numeral.english, "number")
         english.append(count)
         german.append(German(numeral.german, count))
-    for adjective in adjectives:
+    for position, adjective in enumerate(adjectives):
+        if conjunction is not None and position:
+            link = English(conjunction[0], "conjunction")
+            english.append(link)
+            german.append(German(conjunction[1], link))
         words = adjective_words(adjective, degree)
         german_word = German(
             attributive(adjective, case, number, gender, declension, degree), *words
@@ -173,6 +179,7 @@ def with_modifier(phrase: Phrase, tree: Tree, german: list[German]) -> Phrase:
     """``phrase`` with a PP or genitive after its noun."""
     phrase.tree = Tree("NP", phrase.tree, tree)
     phrase.german = [*phrase.german, *german]
+    phrase.modified = True
     return phrase
 
 

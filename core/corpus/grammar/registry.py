@@ -7,7 +7,16 @@ from random import Random
 from types import MappingProxyType
 
 from core.corpus.grammar.draft import SPLITS, TEST, Draft
-from core.corpus.grammar.families import coreference, plain
+from core.corpus.grammar.families import (
+    arguments,
+    coordination,
+    coreference,
+    degree,
+    order,
+    plain,
+    questions,
+    reference,
+)
 from core.corpus.grammar.sentence import Composition, Sentence, finish
 from core.errors import UserError
 
@@ -20,6 +29,18 @@ _FAMILIES: dict[str, tuple[float, Builder]] = {
     "perfect": (5, plain.perfect),
     "separable": (5, plain.separable),
     "modal": (5, plain.modal),
+    "fronted": (5, order.fronted),
+    "subordinate": (6, order.subordinate),
+    "question": (6, questions.question),
+    "possessive": (6, reference.possessive),
+    "relative": (6, reference.relative),
+    "agreement": (5, reference.agreement),
+    "place": (5, arguments.place),
+    "dative": (5, arguments.dative),
+    "passive": (5, arguments.passive),
+    "comparative": (5, degree.comparative),
+    "causative": (5, degree.causative),
+    "coordination": (5, coordination.coordination),
 }
 
 FAMILIES = MappingProxyType({name: weight for name, (weight, _) in _FAMILIES.items()})

@@ -117,16 +117,19 @@ def complete(draft: Draft, result: Clause, verb: Verb, *, depth: int = 0) -> Non
     """Add the complements that the frame of ``verb`` asks for."""
     negator = result.verb.negator
     frame = verb.frame
+    pronouns = not result.subject.pronoun
     if frame is Frame.TRANSITIVE or frame is Frame.DATIVE:
         case = Case.ACCUSATIVE if frame is Frame.TRANSITIVE else Case.DATIVE
-        add_object(draft, result, verb, object_phrase(draft, verb, case, negator, depth))
+        target = object_phrase(draft, verb, case, negator, depth=depth, pronouns=pronouns)
+        add_object(draft, result, verb, target)
     elif frame is Frame.DITRANSITIVE:
         person = draft.noun(nouns(SemanticClass.PERSON))
         recipient = random_noun_phrase(
             draft, person, Case.DATIVE, definite=negator is not None, plain=True
         )
         result.add_object(recipient, DependencyKind.INDIRECT_OBJECT)
-        add_object(draft, result, verb, object_phrase(draft, verb, Case.ACCUSATIVE, negator, depth))
+        thing = object_phrase(draft, verb, Case.ACCUSATIVE, negator, depth=depth)
+        add_object(draft, result, verb, thing)
     elif frame is Frame.PREPOSITIONAL:
         add_prepositional_object(draft, result, verb, depth=depth)
     elif frame is Frame.LOCATIVE:
@@ -136,10 +139,17 @@ def complete(draft: Draft, result: Clause, verb: Verb, *, depth: int = 0) -> Non
 
 
 def object_phrase(
-    draft: Draft, verb: Verb, case: Case, negator: English | None, depth: int
+    draft: Draft,
+    verb: Verb,
+    case: Case,
+    negator: English | None,
+    *,
+    depth: int = 0,
+    pronouns: bool = True,
 ) -> Phrase:
+    """An object that ``verb`` can have; ``negator`` is the negated verb of the clause, if it is."""
     if SemanticClass.PERSON in verb.objects and draft.chance(0.15):
-        if draft.chance(0.5):
+        if not pronouns or draft.chance(0.5):
             return random_name(draft)
         return pronoun_phrase(draft.pick(("he", "she", "they")), case)
     noun = random_noun(draft, verb.objects)
@@ -214,8 +224,12 @@ def copula(
 
 
 def maybe_relative(draft: Draft, phrase: Phrase, depth: int) -> Phrase:
-    """``phrase``, at times with a relative clause; ``depth`` is how many it stands in."""
-    if phrase.noun is not None and depth < MAX_RELATIVES and draft.chance(0.07):
+    """``phrase``, at times with a relative clause; ``depth`` is how many it stands in.
+
+    After "the report of the brothers" it could belong to either noun, so it gets none.
+    """
+    free = phrase.noun is not None and not phrase.modified
+    if free and depth < MAX_RELATIVES and draft.chance(0.07):
         add_relative(draft, phrase, depth=depth)
     return phrase
 

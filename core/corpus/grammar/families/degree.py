@@ -1,0 +1,183 @@
+"""Comparison, and making something "more difficult": erschweren."""
+
+from __future__ import annotations
+
+from core.corpus.grammar.clauses import Clause
+from core.corpus.grammar.conjugation import MAKE
+from core.corpus.grammar.dependencies import DependencyKind
+from core.corpus.grammar.draft import Draft
+from core.corpus.grammar.entries import (
+    Adjective,
+    Case,
+    Degree,
+    Frame,
+    Noun,
+    Number,
+    SemanticClass,
+    Tense,
+)
+from core.corpus.grammar.families.plain import compose
+from core.corpus.grammar.gradation import gradable
+from core.corpus.grammar.lexicon import ADJECTIVES, CAUSATIVES, NOUNS
+from core.corpus.grammar.morphology import predicative
+from core.corpus.grammar.nouns import owner_phrase, random_noun_phrase, random_person, sited
+from core.corpus.grammar.phrases import (
+    Phrase,
+    adjective_words,
+    noun_phrase,
+    of_phrase,
+    prepositional,
+    with_modifier,
+)
+from core.corpus.grammar.scenes import add_object, add_relative, clause, random_tense
+from core.corpus.grammar.sentence import Composition, English, German, Tree
+from core.corpus.grammar.specifiers import A, THE, THIS
+from core.corpus.grammar.verbs import BE_VERB, SEIN_VERB, verb_group
+from core.corpus.grammar.vocabulary import nouns, nouns_of, verbs_of, verbs_on
+
+COMPARED = tuple(noun for noun in NOUNS if noun.semantic is not SemanticClass.FEELING)
+BY_COMPARATIVE = {adjective.comparative: adjective for adjective in ADJECTIVES}
+CAUSES = nouns(
+    SemanticClass.IDEA, SemanticClass.EVENT, SemanticClass.INSTITUTION, SemanticClass.WEATHER
+)
+
+
+def comparative(draft: Draft) -> tuple[Composition, ...]:
+    """größer als, so groß wie, das größte Haus."""
+    tense = random_tense(draft)
+    noun = draft.noun(COMPARED)
+    adjective = draft.adjective(noun)
+    if not gradable(adjective):
+        return ()
+    if draft.chance(0.3):
+        return _in_degree(draft, noun, adjective, tense)
+    subject = _definite(draft, noun)
+    other_noun = draft.noun(nouns(noun.semantic))
+    if not draft.may_combine(other_noun, adjective):
+        return ()
+    other = _definite(draft, other_noun)
+    return compose(_compared(draft, subject, adjective, other, tense), draft)
+
+
+def _definite(draft: Draft, noun: Noun) -> Phrase:
+    number = Number.PLURAL if noun.countable and draft.chance(0.25) else Number.SINGULAR
+    specifier = THIS if draft.chance(0.2) else THE
+    return noun_phrase(draft, noun, Case.NOMINATIVE, number=number, specifier=specifier)
+
+
+def _compared(
+    draft: Draft, subject: Phrase, adjective: Adjective, other: Phrase, tense: Tense
+) -> Clause:
+    """ "older than the house", "as old as the house" """
+    equal = draft.chance(0.4)
+    group = verb_group(
+        draft,
+        BE_VERB,
+        SEIN_VERB,
+        tense=tense,
+        number=subject.number,
+        negated=draft.chance(0.3 if equal else 0.1),
+    )
+    result = Clause(draft, subject, group)
+    if equal:
+        first = English("as", "adverb")
+        words = [first, *adjective_words(adjective)]
+        link = English("as", "preposition")
+        german_first = German("so", first)
+        german = [german_first, German(predicative(adjective), *words[1:])]
+        german_link = German("wie", link)
+        draft.link(DependencyKind.COMPARATIVE, link, first)
+        draft.link(DependencyKind.COMPARATIVE, german_link, german_first)
+    else:
+        words = adjective_words(adjective, Degree.COMPARATIVE)
+        link = English("than", "preposition")
+        german = [German(predicative(adjective, Degree.COMPARATIVE), *words)]
+        german_link = German("als", link)
+        draft.link(DependencyKind.COMPARATIVE, link, words[-1])
+        draft.link(DependencyKind.COMPARATIVE, german_link, german[-1])
+    draft.link(DependencyKind.PREDICATE, words[-1], subject.head)
+    draft.link(DependencyKind.PREDICATE, german[-1], subject.german_head)
+    tree = Tree("ADJP", *words, Tree("PP", link, other.tree))
+    result.add_complement(tree, [*german, german_link, *other.german], [])
+    return result
+
+
+def _in_degree(
+    draft: Draft, noun: Noun, adjective: Adjective, tense: Tense
+) -> tuple[Composition, ...]:
+    """ "the oldest house", "an older house" as the object of a person, or as subject"""
+    superlative = draft.chance(0.6)
+    degree = Degree.SUPERLATIVE if superlative else Degree.COMPARATIVE
+    specifier = A if noun.countable and not superlative else THE
+    verbs = [
+        verb
+        for verb in verbs_on(noun.semantic, Frame.TRANSITIVE)
+        if SemanticClass.PERSON in verb.subjects
+    ]
+    if verbs and draft.chance(0.7):
+        verb = draft.pick(verbs)
+        thing = noun_phrase(
+            draft,
+            noun,
+            Case.ACCUSATIVE,
+            specifier=specifier,
+            adjectives=[adjective],
+            degree=degree,
+        )
+        subject = random_person(draft)
+        group = verb_group(draft, verb.english, verb.german, tense=tense, number=subject.number)
+        result = Clause(draft, subject, group)
+        add_object(draft, result, verb, thing)
+        return compose(result, draft)
+    thing = noun_phrase(
+        draft, noun, Case.NOMINATIVE, specifier=specifier, adjectives=[adjective], degree=degree
+    )
+    choices = verbs_of(noun.semantic, Frame.INTRANSITIVE)
+    if not choices:
+        return ()
+    verb = draft.pick(choices)
+    return compose(clause(draft, verb, tense=tense, subject=thing), draft)
+
+
+def causative(draft: Draft) -> tuple[Composition, ...]:
+    """The law makes the work of the doctors in the city more difficult: erschwert.
+
+    German needs the far adjective at once.
+    """
+    tense = random_tense(draft)
+    cause = random_noun_phrase(
+        draft, draft.noun(CAUSES), Case.NOMINATIVE, definite=draft.chance(0.5), plain=True
+    )
+    entry = draft.pick(CAUSATIVES)
+    noun = draft.noun(nouns_of(entry.objects))
+    adjective = BY_COMPARATIVE[entry.comparative]
+    if not draft.may_combine(noun, adjective):
+        return ()
+    draft.combine(noun, adjective)
+    group = verb_group(draft, MAKE, entry.german, tense=tense, number=cause.number)
+    words = adjective_words(adjective, Degree.COMPARATIVE)
+    for word in (group.german_main, *group.bracket):
+        if group.main in word.sources:
+            word.sources = (*word.sources, *words)
+    result = Clause(draft, cause, group)
+    target = noun_phrase(draft, noun, Case.ACCUSATIVE)
+    _lengthen(draft, target)
+    result.add_object(target, DependencyKind.OBJECT)
+    result.english_after.append(Tree("ADJP", *words))
+    draft.link(DependencyKind.CAUSATIVE, group.main, words[-1])
+    draft.link(DependencyKind.PREDICATE, words[-1], target.head)
+    return compose(result, draft)
+
+
+def _lengthen(draft: Draft, target: Phrase) -> None:
+    """Up to three phrases, or a relative clause, between the object and the adjective."""
+    steps = draft.pick((0, 0, 1, 1, 2, 3))
+    if steps == 0 and draft.chance(0.3):
+        add_relative(draft, target, role="object", depth=1, by_person=True)
+    if steps > 0:
+        of_phrase(target, owner_phrase(draft))
+    if steps > 1:
+        country = noun_phrase(draft, draft.noun(nouns(SemanticClass.PLACE)), Case.DATIVE)
+        with_modifier(target, *prepositional("in", "in", country))
+    if steps > 2:
+        sited(draft, target)

@@ -1,0 +1,133 @@
+"""Families about the place of the finite verb: adverbs in front, questions, subordinate clauses."""
+
+from __future__ import annotations
+
+from core.corpus.grammar.adverbials import adverb_words, preposition_with_object
+from core.corpus.grammar.clausal import CLAUSE_VERBS, CONJUNCTIONS
+from core.corpus.grammar.clauses import Clause
+from core.corpus.grammar.dependencies import DependencyKind
+from core.corpus.grammar.draft import Draft
+from core.corpus.grammar.entries import Case, Number, Tense
+from core.corpus.grammar.families.plain import DEGREES
+from core.corpus.grammar.lexicon import VERBS
+from core.corpus.grammar.nouns import random_person
+from core.corpus.grammar.phrases import (
+    PRONOUN_GENDERS,
+    Phrase,
+    comma,
+    english_comma,
+    pronoun_phrase,
+)
+from core.corpus.grammar.scenes import (
+    clause,
+    copula,
+    embedded,
+    random_tense,
+)
+from core.corpus.grammar.sentence import Composition, English, German, Tree
+from core.corpus.grammar.verbs import verb_group
+from core.corpus.grammar.vocabulary import adverbs, prepositions
+
+FRONT_RELATIONS = ("time", "cause")
+
+
+def fronted(draft: Draft) -> tuple[Composition, ...]:
+    """Gestern kaufte der Mann …: what stands in front pushes the subject behind the verb."""
+    tense = random_tense(draft)
+    front: list[Tree | English] = []
+    roll = draft.random.random()
+    if roll < 0.4 and tense is not Tense.PERFECT:
+        tree, german = adverb_words(draft.pick(adverbs("time", tense)))
+        front = [tree]
+    elif roll < 0.6:
+        tree, german = adverb_words(draft.pick(adverbs("sentence", tense)))
+        front = [tree, english_comma()]
+    else:
+        entry = draft.pick(prepositions(draft.pick(FRONT_RELATIONS)))
+        if entry.english == "since":
+            tense = Tense.PERFECT
+        tree, german = preposition_with_object(draft, entry, Case.DATIVE)
+        front = [tree]
+    main = clause(draft, draft.pick(VERBS), tense=tense, negated=draft.chance(0.15), bare=True)
+    draft.link(DependencyKind.FRONTED, main.verb.finite, german[0])
+    english = Tree("S", *front, *main.english().children)
+    return (Composition(english, main.second(german), draft.links),)
+
+
+def subordinate(draft: Draft) -> tuple[Composition, ...]:
+    """weil, obwohl, wenn, dass, ob …: the finite verb goes to the end."""
+    if draft.chance(0.4):
+        return _said(draft)
+    tense = random_tense(draft)
+    conjunction = draft.pick([entry for entry in CONJUNCTIONS if tense in entry.tenses])
+    negated = draft.chance(0.15)
+    main = clause(draft, draft.pick(VERBS), tense=tense, negated=negated, bare=True)
+    english = English(conjunction.english, "conjunction")
+    german = German(conjunction.german, english)
+    reason = _subordinate_clause(draft, main.subject, embedded(tense), conjunction.states)
+    draft.link(DependencyKind.SUBORDINATE, reason.verb.finite, german)
+    tree = Tree("SBAR", english, reason.english())
+    clause_words = [german, *reason.final()]
+    if draft.chance(0.35):
+        front = [*clause_words, comma()]
+        children = (tree, english_comma(), *main.english().children)
+        return (Composition(Tree("S", *children), main.second(front), draft.links),)
+    return (
+        Composition(
+            Tree("S", *main.english().children, tree),
+            [*main.second(), comma(), *clause_words],
+            draft.links,
+        ),
+    )
+
+
+def _subordinate_clause(draft: Draft, subject: Phrase, tense: Tense, states: bool) -> Clause:
+    """What somebody does; or, with ``states``, how the ``subject`` of the main clause is."""
+    noun = subject.noun
+    clear = noun is not None and (noun.pronoun != "it" or draft.used == [noun])
+    if states and noun is not None and clear and draft.chance(0.7):
+        return copula(
+            draft,
+            subject_again(draft, subject),
+            draft.adjective(noun),
+            tense=tense,
+            noun=noun,
+            degree_adverb=draft.pick(DEGREES) if draft.chance(0.5) else None,
+            negated=draft.chance(0.1),
+            final=True,
+        )
+    verb = draft.pick(VERBS)
+    return clause(draft, verb, tense=tense, final=True, negated=draft.chance(0.15))
+
+
+def subject_again(draft: Draft, antecedent: Phrase, case: Case = Case.NOMINATIVE) -> Phrase:
+    """The pronoun for ``antecedent``, linked to it."""
+    noun = antecedent.noun
+    assert noun is not None
+    plural = antecedent.number is Number.PLURAL
+    gender = PRONOUN_GENDERS.get(noun.pronoun, noun.gender)
+    pronoun = pronoun_phrase("they" if plural else noun.pronoun, case, gender)
+    draft.link(DependencyKind.COREFERENCE, pronoun.head, antecedent.head)
+    draft.link(DependencyKind.COREFERENCE, pronoun.german_head, antecedent.german_head)
+    return pronoun
+
+
+def _said(draft: Draft) -> tuple[Composition, ...]:
+    tense = random_tense(draft)
+    verb = draft.pick(CLAUSE_VERBS)
+    subject = random_person(draft)
+    group = verb_group(draft, verb.english, verb.german, tense=tense, number=subject.number)
+    main = Clause(draft, subject, group)
+    inner_verb = draft.pick(VERBS)
+    inner = clause(
+        draft, inner_verb, tense=draft.tense, final=True, negated=draft.chance(0.15)
+    )
+    english = English("whether" if verb.whether else "that", "conjunction")
+    german = German("ob" if verb.whether else "dass", english)
+    draft.link(DependencyKind.SUBORDINATE, inner.verb.finite, german)
+    main.english_after.append(Tree("SBAR", english, inner.english()))
+    return (
+        Composition(
+            main.english(), [*main.second(), comma(), german, *inner.final()], draft.links
+        ),
+    )
