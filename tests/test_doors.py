@@ -18,6 +18,7 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.files": set(),
     "core.fields": set(),
     "core.config": set(),
+    "core.device": set(),
     "core.presets": {"core.config", "core.training.config"},
     "core.text": set(),
     "core.corpus": {"core.text"},
@@ -30,7 +31,7 @@ CORE_DOORS: dict[str, set[str]] = {
         *("core.decoding", "core.trace", "core.checkpoints"),
     },
     "core.training": {
-        *("core.config", "core.presets", "core.model", "core.text", "core.corpus"),
+        *("core.config", "core.presets", "core.device", "core.model", "core.text", "core.corpus"),
         *("core.decoding", "core.trace", "core.checkpoints", "core.evaluation"),
     },
 }

@@ -9,11 +9,9 @@ attention map is supervised.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from core.corpus.grammar.sentence import Sentence, word_spans
 from core.text.tokenizer import Tokenizer
-from core.text.tokens import Token
+from core.text.words import first_pieces
 from core.training.pairs import EncodedPair
 
 GLOSSED_TAGS = frozenset({"pronoun", "article", "verb"})
@@ -40,14 +38,3 @@ def encode_with_glosses(sentence: Sentence, tokenizer: Tokenizer) -> EncodedPair
             for source_word, target_word in first_target_word.items()
         ],
     )
-
-
-def first_pieces(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[int]:
-    """For each word, given as ascending [start, end) characters, the token that begins it."""
-    firsts = []
-    index = 0
-    for start, _ in spans:
-        while tokens[index].end <= start:
-            index += 1
-        firsts.append(index)
-    return firsts

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import torch
 
+from core.device import available_threads, choose_device
 from core.errors import UserError
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
 from core.text.tokenizer import train_tokenizer
 from core.training.config import RunConfig
 from core.training.data import TrainingData, read_texts, tokenizer_lines
-from core.training.device import available_threads, choose_device
 from core.training.events import Event, Started
 from core.training.provenance import software_versions
 from core.training.run_folder import RunFolder
@@ -118,7 +118,9 @@ def resume_run(path: Path, *, steps: int | None, tell: Tell, should_stop: Should
 def _resolve(config: RunConfig) -> RunConfig:
     """Put the device and threads that will be used in place of "auto" and None, and use them."""
     training = config.training
-    device = choose_device(training.device, training.precision)
+    device = choose_device(training.device)
+    if training.precision == "bf16" and device.type != "cuda":
+        raise UserError(f"precision bf16 needs a CUDA device, not {device}; use fp32.")
     threads = training.threads or available_threads()
     torch.set_num_threads(threads)
     return dataclasses.replace(

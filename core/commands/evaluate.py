@@ -1,0 +1,161 @@
+"""transformer-viz evaluate: translations against references, or against the grammar's gold."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.errors import UserError
+from core.fields import require
+
+if TYPE_CHECKING:
+    from core.checkpoints.native import Checkpoint
+    from core.evaluation.gold import GoldReport, HeadScore, PairScore
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", metavar="FILE", type=Path, required=True)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--source", metavar="FILE", type=Path, help="a sentence a line")
+    what.add_argument(
+        "--tsv",
+        metavar="FILE",
+        type=Path,
+        help="source and target a line; a source that stands on several lines is one sentence "
+        "with several references",
+    )
+    what.add_argument(
+        "--gold",
+        action="store_true",
+        help="generated test sentences: exact translations, pronouns, and the heads for 'it'",
+    )
+    parser.add_argument(
+        "--reference",
+        metavar="FILE",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="translations of --source, line by line; several files are several references",
+    )
+    parser.add_argument("--sentences", type=int, default=1_000, help="for --gold (1000)")
+    parser.add_argument("--pairs", type=int, default=600, help="minimal pairs for --gold (600)")
+    parser.add_argument("--seed", type=int, default=0, help="of the sentences for --gold (0)")
+    parser.add_argument("--beam", type=int, default=4, help="1 is greedy search (4)")
+    parser.add_argument("--alpha", type=float, default=0.6, help="of the length penalty (0.6)")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or mps")
+    parser.add_argument("--json", action="store_true", help="the result as one JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Raises UserError if a file cannot be read or files do not belong together."""
+    if args.gold:
+        _run_gold(args)
+    else:
+        _run_references(args)
+    return 0
+
+
+def _run_references(args: argparse.Namespace) -> None:
+    from core.decoding.translate import translate
+    from core.evaluation.metrics import score
+
+    sentences = _from_tsv(args.tsv) if args.tsv else _from_files(args.source, args.reference)
+    checkpoint = _load(args)
+    translations = translate(
+        checkpoint.model, checkpoint.tokenizer, [source for source, _ in sentences], _search(args)
+    )
+    scores = score(
+        [translation.text for translation in translations],
+        [references for _, references in sentences],
+    )
+    result = {"sentences": len(sentences), **scores.to_dict()}
+    if args.json:
+        print(json.dumps(result))
+    else:
+        print(f"{len(sentences):,} sentences")
+        print(f"BLEU {scores.bleu:.1f}  {scores.bleu_signature}")
+        print(f"chrF {scores.chrf:.1f}  {scores.chrf_signature}")
+
+
+def _from_tsv(path: Path) -> list[tuple[str, list[str]]]:
+    from core.corpus.aligned import group_by_source, read_tsv
+
+    text = read_tsv(path)
+    print(text.report.summary(), file=sys.stderr)
+    return list(group_by_source(text.pairs).items())
+
+
+def _from_files(source: Path, references: list[Path]) -> list[tuple[str, list[str]]]:
+    from core.corpus.aligned import read_lines
+
+    if not references:
+        raise UserError("--source needs --reference FILE, the translations to compare with.")
+    sources = read_lines(source)
+    if not sources:
+        raise UserError(f"{source} is empty.")
+    columns = [read_lines(path) for path in references]
+    for path, column in zip(references, columns, strict=True):
+        if len(column) != len(sources):
+            raise UserError(
+                f"{source} has {len(sources):,} lines and {path} {len(column):,}, so they are not "
+                "aligned."
+            )
+    return list(zip(sources, map(list, zip(*columns, strict=True)), strict=True))
+
+
+def _run_gold(args: argparse.Namespace) -> None:
+    from core.evaluation.gold import gold_report
+
+    for name in ("sentences", "pairs"):
+        require(getattr(args, name) >= 1, f"--{name}", getattr(args, name), "1 or more")
+    checkpoint = _load(args)
+    report = gold_report(
+        checkpoint.model,
+        checkpoint.tokenizer,
+        sentences=args.sentences,
+        pairs=args.pairs,
+        seed=args.seed,
+        search=_search(args),
+    )
+    print(json.dumps(report.to_dict()) if args.json else _describe(report))
+
+
+def _describe(report: GoldReport) -> str:
+    families = "".join(
+        f"\n    {family:<14}{share:6.1f} %" for family, share in report.exact_by_family.items()
+    )
+    return (
+        f"{report.sentences:,} test sentences, exact   {report.exact:6.1f} %{families}\n"
+        f"{report.pairs:,} test pairs               first  second    both\n"
+        f"pronoun after the right beginning  {_row(report.pronoun_forced)}\n"
+        f"pronoun in the translation         {_row(report.pronoun_decoded)}\n"
+        f"encoder {_head(report.encoder_head)} on the antecedent\n"
+        f"cross   {_head(report.cross_head)} on the antecedent"
+    )
+
+
+def _row(score: PairScore) -> str:
+    return f"{score.first:6.1f}  {score.second:6.1f}  {score.both:6.1f} %"
+
+
+def _head(score: HeadScore) -> str:
+    return (
+        f"layer {score.layer + 1}, head {score.head + 1}            {_row(score.antecedent)}, "
+        f"mean weight {score.weight:.2f}"
+    )
+
+
+def _load(args: argparse.Namespace) -> Checkpoint:
+    from core.checkpoints.native import load_checkpoint
+    from core.device import choose_device
+
+    return load_checkpoint(args.model, choose_device(args.device))
+
+
+def _search(args: argparse.Namespace) -> Any:
+    from core.decoding.config import SearchConfig
+
+    return SearchConfig(beam=args.beam, alpha=args.alpha)

@@ -1,0 +1,182 @@
+"""How well a model does where the grammar knows the truth: whole sentences and "it".
+
+"it" is "er", "sie" or "es" by the gender of the noun it means. A minimal pair is two sentences that
+differ in one adjective, and so in that noun; a model that ignores the adjective is right in one of
+them only.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.corpus.grammar.dependencies import Side
+from core.corpus.grammar.generate import generate, minimal_pairs
+from core.corpus.grammar.sentence import PUNCTUATION, Sentence
+from core.decoding.config import SearchConfig
+from core.decoding.translate import translate
+from core.evaluation.pronouns import as_pieces, coreference, observe
+from core.model.transformer import Transformer
+from core.text.tokenizer import Tokenizer
+
+CHOOSING_PAIRS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class PairScore:
+    """Per cent of minimal pairs right in the first sentence, in the second, and in both."""
+
+    first: float
+    second: float
+    both: float
+
+
+@dataclass(frozen=True, slots=True)
+class HeadScore:
+    """A head counted from 0, how often its heaviest word is the antecedent, and its mean weight."""
+
+    layer: int
+    head: int
+    antecedent: PairScore
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class GoldReport:
+    """Measured on the held-out test split; per cent.
+
+    Attributes:
+        exact: sentences whose translation is the grammar's, to the character.
+        exact_by_family: the same for each family of sentences.
+        pronoun_forced: the pronoun is the most probable word after the right beginning.
+        pronoun_decoded: the translation found by search has the right pronoun in its place.
+        encoder_head: the head of encoder self-attention that finds the antecedent from "it".
+        cross_head: the head of cross-attention that finds it when the pronoun is predicted.
+
+    Both heads are those that are right in both sentences of most pairs of the training split.
+    """
+
+    sentences: int
+    pairs: int
+    exact: float
+    exact_by_family: dict[str, float]
+    pronoun_forced: PairScore
+    pronoun_decoded: PairScore
+    encoder_head: HeadScore
+    cross_head: HeadScore
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def gold_report(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    *,
+    sentences: int,
+    pairs: int,
+    seed: int,
+    search: SearchConfig,
+) -> GoldReport:
+    """``model`` in evaluation mode; ``seed`` draws the sentences."""
+    test = list(generate(sentences, seed=seed, split="test"))
+    exact = exact_matches(model, tokenizer, test, search)
+    held_out = _flat(minimal_pairs(pairs, seed=seed, split="test"))
+    choosing = _flat(minimal_pairs(CHOOSING_PAIRS, seed=seed, split="train"))
+    chosen_by = observe(model, [as_pieces(sentence, tokenizer) for sentence in choosing])
+    observed = observe(model, [as_pieces(sentence, tokenizer) for sentence in held_out])
+    translations = [found.text for found in translate(model, tokenizer, _sources(held_out), search)]
+    return GoldReport(
+        sentences=sentences,
+        pairs=pairs,
+        exact=100.0 * float(exact.mean()),
+        exact_by_family=_by_family(test, exact),
+        pronoun_forced=pair_score(observed.predicted),
+        pronoun_decoded=pair_score(
+            np.array(
+                [
+                    has_right_pronoun(translation, sentence)
+                    for translation, sentence in zip(translations, held_out, strict=True)
+                ]
+            )
+        ),
+        encoder_head=_best_head(
+            chosen_by.encoder_hit, observed.encoder_hit, observed.encoder_weight
+        ),
+        cross_head=_best_head(chosen_by.cross_hit, observed.cross_hit, observed.cross_weight),
+    )
+
+
+def exact_matches(
+    model: Transformer, tokenizer: Tokenizer, sentences: Sequence[Sentence], search: SearchConfig
+) -> npt.NDArray[np.bool_]:
+    """Whether each sentence is translated as the grammar does, to the character."""
+    translations = translate(model, tokenizer, _sources(sentences), search)
+    return np.array(
+        [
+            translation.text == sentence.target
+            for translation, sentence in zip(translations, sentences, strict=True)
+        ]
+    )
+
+
+def has_right_pronoun(translation: str, sentence: Sentence) -> bool:
+    """Whether the word where the pronoun should stand is the pronoun."""
+    place = coreference(sentence, Side.TARGET).start
+    words = split_words(translation)
+    return place < len(words) and words[place] == sentence.target_words[place]
+
+
+def split_words(text: str) -> list[str]:
+    """The opposite of ``detokenise``: punctuation marks become words of their own."""
+    for mark in PUNCTUATION:
+        text = text.replace(mark, f" {mark} ")
+    return text.split()
+
+
+def pair_score(right: npt.NDArray[np.bool_]) -> PairScore:
+    """``right`` [2 · pairs]: first and second sentence of each pair in turn."""
+    first, second = right[0::2], right[1::2]
+    return PairScore(
+        first=100.0 * float(first.mean()),
+        second=100.0 * float(second.mean()),
+        both=100.0 * float((first & second).mean()),
+    )
+
+
+def _best_head(
+    choosing: npt.NDArray[np.bool_],
+    hit: npt.NDArray[np.bool_],
+    weight: npt.NDArray[np.float32],
+) -> HeadScore:
+    """The head with most pairs right in ``choosing``, as it does in ``hit``; [2 · pairs, L, H]."""
+    both = (choosing[0::2] & choosing[1::2]).mean(axis=0)  # [L, H]
+    layer, head = np.unravel_index(int(both.argmax()), both.shape)
+    return HeadScore(
+        layer=int(layer),
+        head=int(head),
+        antecedent=pair_score(hit[:, layer, head]),
+        weight=float(weight[:, layer, head].mean()),
+    )
+
+
+def _by_family(sentences: Sequence[Sentence], exact: npt.NDArray[np.bool_]) -> dict[str, float]:
+    families = defaultdict(list)
+    for sentence, matches in zip(sentences, exact.tolist(), strict=True):
+        families[sentence.family].append(matches)
+    return {
+        family: 100.0 * sum(matches) / len(matches) for family, matches in sorted(families.items())
+    }
+
+
+def _flat(pairs: Iterable[tuple[Sentence, Sentence]]) -> list[Sentence]:
+    return [sentence for pair in pairs for sentence in pair]
+
+
+def _sources(sentences: Sequence[Sentence]) -> list[str]:
+    return [sentence.source for sentence in sentences]
