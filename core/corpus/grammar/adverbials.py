@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-
+from core.corpus.grammar.circumstances import AT_HOME, HERE, company, key, manners, routes, sites
 from core.corpus.grammar.clauses import Clause
 from core.corpus.grammar.dependencies import DependencyKind
 from core.corpus.grammar.draft import Draft
@@ -11,55 +10,22 @@ from core.corpus.grammar.entries import (
     Adverb,
     Case,
     Preposition,
+    SemanticClass,
     Tense,
     Verb,
 )
 from core.corpus.grammar.nouns import random_noun, random_noun_phrase
 from core.corpus.grammar.phrases import prepositional
 from core.corpus.grammar.sentence import English, German, Tree
-from core.corpus.grammar.vocabulary import adverb, adverbs, prepositions
+from core.corpus.grammar.vocabulary import PERSON, adverb, adverbs
 
 MID_SENTENCE = ("already", "recently", "finally", "soon", "immediately", "then")
 """Time adverbs that English puts before the main verb."""
 
-MANNERS = {
-    "quickly": (
-        "cross enter leave open close lock clean wash eat drink repair write sign translate hide "
-        "paint run climb drive crawl return jump wake-up tidy-up pick-up take-off reply disappear"
-    ),
-    "slowly": (
-        "cross enter leave open close eat drink climb drive crawl return go pull push turn grow "
-        "burn take-off get-up fall-asleep dance"
-    ),
-    "quietly": "enter leave open close sing cry laugh speak-to sit crawl",
-    "loudly": "sing cry laugh complain-about laugh-at snore",
-    "carefully": (
-        "cross enter open close lock clean wash repair examine test feed translate climb drive "
-        "pull push tidy-up examine"
-    ),
-    "suddenly": (
-        "leave open disappear stop arrive explode fall collapse die fall-asleep come-back run-away"
-    ),
-    "secretly": "leave enter open sell buy steal watch follow meet hide visit love admire",
-    "patiently": "wait-for listen-to explain repair feed work-on",
-    "politely": "reply-to thank greet invite congratulate contradict ask-about",
-    "alone": "live sit sleep travel work dance eat",
-    "hastily": "leave eat drink sign open run",
-    "calmly": "reply-to sleep wait-for explain breathe",
-    "nervously": "laugh smile wait-for tremble",
-    "bravely": "fight-against protect save follow",
-    "easily": "cross reach open find lift push pull understand",
-}
-"""The verbs that each manner adverb suits, in base form with their particle or preposition."""
-
-@cache
-def _manners(key: str) -> tuple[Adverb, ...]:
-    return tuple(adverb(manner) for manner, verbs in MANNERS.items() if key in verbs.split())
-
-
-def _key(verb: Verb) -> str:
-    english = verb.english
-    return "-".join(filter(None, (english.base, english.particle, english.preposition)))
+POINTS_IN_TIME = (
+    *("yesterday", "today", "tomorrow", "last week", "last year", "last night", "next week"),
+    *("next year", "this morning", "tonight", "on Monday", "on Friday"),
+)
 
 
 def adverb_words(entry: Adverb) -> tuple[Tree, list[German]]:
@@ -74,22 +40,29 @@ def adverb_words(entry: Adverb) -> tuple[Tree, list[German]]:
 
 
 def add_time(draft: Draft, result: Clause, tense: Tense, *, negated: bool = False) -> None:
-    """An adverb of time; a negated clause takes none that belongs before its verb."""
+    """An adverb of time; a negated clause takes a point in time or none."""
     entry = draft.pick(adverbs("time", tense))
+    if negated and entry.english not in POINTS_IN_TIME:
+        return
     tree, german = adverb_words(entry)
-    if entry.english not in MID_SENTENCE:
-        result.add_adverb(tree, german)
-    elif not negated:
+    if entry.english in MID_SENTENCE:
         result.add_mid_adverb(tree, german)
+    else:
+        result.add_adverb(tree, german)
 
 
 def add_adverbs(
     draft: Draft, result: Clause, verb: Verb, tense: Tense, *, negated: bool = False
 ) -> None:
-    """At times an adverb of manner and one of time or frequency."""
-    manners = _manners(_key(verb))
-    if manners and draft.chance(0.25):
-        result.add_manner(*adverb_words(draft.pick(manners)))
+    """At times an adverb of manner, somebody else, and an adverb of time or frequency."""
+    verb_key = key(verb)
+    ways = manners(verb_key)
+    if ways and draft.chance(0.25):
+        result.add_manner(*adverb_words(draft.pick(ways)))
+    others = company(verb_key)
+    if others and not negated and draft.chance(0.12):
+        phrase = preposition_with_object(draft, draft.pick(others), Case.DATIVE, PERSON)
+        result.add_adjunct(*phrase)
     roll = draft.random.random()
     if roll < 0.12:
         add_time(draft, result, tense, negated=negated)
@@ -97,34 +70,41 @@ def add_adverbs(
         result.add_mid_adverb(*adverb_words(draft.pick(adverbs("frequency", tense))))
 
 
-def place_phrase(draft: Draft) -> tuple[Tree, list[German]]:
-    """A place in the dative: "in the garden", "behind the house"."""
-    entry = draft.pick(prepositions("place", two_way=True))
-    return preposition_with_object(draft, entry, Case.DATIVE)
-
-
 def preposition_with_object(
-    draft: Draft, entry: Preposition, case: Case
+    draft: Draft,
+    entry: Preposition,
+    case: Case,
+    classes: frozenset[SemanticClass] | None = None,
 ) -> tuple[Tree, list[German]]:
-    noun = random_noun(draft, entry.objects)
+    """The phrase of ``entry`` with a noun of ``classes``; ``case`` is for two-way prepositions."""
+    noun = random_noun(draft, entry.objects if classes is None else entry.objects & classes)
     phrase = random_noun_phrase(draft, noun, entry.case or case, definite=True, plain=True)
     return prepositional(entry.english, entry.german, phrase)
 
 
-def add_place(draft: Draft, result: Clause, entry: Preposition | None = None) -> None:
-    _add_two_way(draft, result, "place", Case.DATIVE, entry)
+def add_place(draft: Draft, result: Clause, verb: Verb) -> None:
+    """Where: an adverb, or a preposition with the dative."""
+    base = verb.english.base
+    if draft.chance(0.2):
+        words = AT_HOME if base in ("live", "stay") else HERE
+        result.add_complement(*adverb_words(adverb(draft.pick(words))), [])
+    else:
+        _add_two_way(draft, result, Case.DATIVE, *draft.pick(sites(base)))
 
 
-def add_direction(draft: Draft, result: Clause, entry: Preposition | None = None) -> None:
-    _add_two_way(draft, result, "direction", Case.ACCUSATIVE, entry)
+def add_direction(draft: Draft, result: Clause, verb: Verb) -> None:
+    """Where to: a preposition with the accusative, if it leaves a choice."""
+    _add_two_way(draft, result, Case.ACCUSATIVE, *draft.pick(routes(verb.english.base)))
 
 
 def _add_two_way(
-    draft: Draft, result: Clause, relation: str, case: Case, entry: Preposition | None
+    draft: Draft,
+    result: Clause,
+    case: Case,
+    entry: Preposition,
+    classes: frozenset[SemanticClass],
 ) -> None:
-    if entry is None:
-        entry = draft.pick(prepositions(relation, two_way=True))
-    tree, german = preposition_with_object(draft, entry, case)
+    tree, german = preposition_with_object(draft, entry, case, classes)
     result.add_complement(tree, german, [])
     if entry.case is None:
         english = tree.children[0]

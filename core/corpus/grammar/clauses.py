@@ -16,9 +16,9 @@ from core.corpus.grammar.verbs import VerbGroup
 class Clause:
     """Subject, verb group and what is added to them.
 
-    The middle field runs: pronouns, adverbs, objects, adjuncts, manner, complements. With "nicht":
-    pronouns, objects, adverbs, adjuncts, nicht, manner, complements. The relative clause of the last
-    object moves behind the right bracket, unless a complement stands between.
+    The middle field runs: pronouns, adverbs, objects, adjuncts, manner, complements; with
+    "nicht": pronouns, objects, adverbs, adjuncts, nicht, manner, complements. The relative clause
+    of the last object moves behind the right bracket, unless a complement stands between.
     """
 
     __slots__ = (
@@ -41,7 +41,7 @@ class Clause:
         self.draft = draft
         self.subject = subject
         self.verb = verb
-        self.english_after: list[Tree | English] = []
+        self.english_after: list[Tree | English] = [verb.particle] if verb.particle else []
         self.english_adverb: Tree | None = None
         self._pronouns: list[German] = []
         self._adverbs: list[German] = []
@@ -64,7 +64,10 @@ class Clause:
         if preposition:
             words = [English(text, "preposition") for text in preposition.split(" ")]
             tree = Tree("PP", *words, tree)
-        self.english_after.append(tree)
+        if phrase.pronoun and not preposition:  # "woke it up"
+            self.english_after.insert(0, tree)
+        else:
+            self.english_after.append(tree)
         self.draft.link(kind, phrase.head, self.verb.main)
         self.draft.link(kind, phrase.german_head, self.verb.german_main)
         if phrase.pronoun:
@@ -108,8 +111,6 @@ class Clause:
         """The VP; in a question without the finite auxiliary, which precedes the subject."""
         verb = self.verb
         inner: list[Tree | English] = [verb.main]
-        if verb.particle is not None:
-            inner.append(verb.particle)
         inner += self.english_after
         auxiliaries = verb.auxiliaries
         if not auxiliaries:

@@ -4,11 +4,37 @@ from __future__ import annotations
 
 from core.corpus.grammar.entries import Adjective
 
-UNGRADED = frozenset(
-    "abstract absurd black blind blue brown confidential correct deadly deaf empty genuine gray "
-    "green historic illegal necessary original red unexpected white worthless wrong yellow "
-    "independent magnificent brilliant delicious rural".split()
-)
+UNGRADED = [
+    "abstract",
+    "absurd",
+    "black",
+    "blind",
+    "blue",
+    "brilliant",
+    "brown",
+    "confidential",
+    "correct",
+    "deadly",
+    "deaf",
+    "delicious",
+    "empty",
+    "genuine",
+    "gray",
+    "green",
+    "historic",
+    "illegal",
+    "independent",
+    "magnificent",
+    "necessary",
+    "original",
+    "red",
+    "rural",
+    "unexpected",
+    "white",
+    "worthless",
+    "wrong",
+    "yellow",
+]
 
 
 def gradable(adjective: Adjective) -> bool:

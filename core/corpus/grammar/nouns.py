@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.corpus.grammar.draft import TEST, Draft
-from core.corpus.grammar.entries import Case, Noun, Number, SemanticClass
+from core.corpus.grammar.entries import Case, Noun, Number, Numeral, SemanticClass
 from core.corpus.grammar.lexicon import NAMES, NUMERALS
 from core.corpus.grammar.phrases import (
     Phrase,
@@ -14,8 +14,8 @@ from core.corpus.grammar.phrases import (
     with_modifier,
 )
 from core.corpus.grammar.sentence import English
-from core.corpus.grammar.specifiers import BARE, EVERY, MANY, SOME, THE, THIS, A
-from core.corpus.grammar.vocabulary import nouns, nouns_of, prepositions
+from core.corpus.grammar.specifiers import BARE, EVERY, MANY, SOME, THE, THIS, A, Specifier
+from core.corpus.grammar.vocabulary import nouns, nouns_of, preposition, prepositions
 
 OWNED = frozenset(
     {
@@ -35,6 +35,24 @@ SITED = frozenset(
     {SemanticClass.PERSON, SemanticClass.ANIMAL, SemanticClass.VEHICLE, SemanticClass.BUILDING}
 )
 """What can be "… near a building", and the like."""
+
+TOPICAL = {
+    "article": "about",
+    "book": "about",
+    "essay": "about",
+    "lecture": "about",
+    "poem": "about",
+    "report": "about",
+    "speech": "about",
+    "story": "about",
+    "text": "about",
+    "argument": "against",
+    "law": "against",
+    "plan": "against",
+    "rule": "against",
+    "strike": "against",
+}
+"""What is about something, or against it."""
 
 SITES = ("near", "behind", "in front of", "next to")
 
@@ -57,35 +75,15 @@ def random_noun_phrase(
     ``negated``: the clause is, so quantifiers and indefinite subjects would be ambiguous; an
     object gets its ``negator`` too. ``definite``: with "the" only. ``plain``: without modifiers.
     """
-    is_object = case is not Case.NOMINATIVE
-    indefinite = not definite and (not negated or negator is not None)
-    quantified = not definite and not negated
-    numeral = None
-    specifier = THE
     if number is None:
         plural = noun.countable and draft.chance(0.25)
         number = Number.PLURAL if plural else Number.SINGULAR
-    roll = draft.random.random()
-    if number is Number.PLURAL:
-        if roll < 0.1 and indefinite and is_object and case is not Case.GENITIVE:
-            specifier = BARE
-        elif roll < 0.25 and quantified:
-            specifier = BARE if draft.chance(0.4) else THE
-            numeral = draft.pick(NUMERALS)
-        elif roll < 0.4 and quantified:
-            specifier = draft.pick((SOME, MANY))
-        elif roll < 0.5:
-            specifier = THIS
-    elif not noun.countable:
-        if roll < 0.2 and indefinite and is_object and noun.semantic in MASS_AS_OBJECT:
-            specifier = BARE
-        elif roll < 0.3:
-            specifier = THIS
-    elif roll < 0.27 and indefinite:
-        specifier = A
-    elif roll < 0.32 and quantified:
-        specifier = EVERY
-    elif roll < 0.4:
+    specifier, numeral = THE, None
+    if not definite:
+        specifier, numeral = _random_specifier(
+            draft, noun, number, case is not Case.NOMINATIVE, negated, negator is not None
+        )
+    elif draft.chance(0.08):
         specifier = THIS
     adjectives = []
     if draft.chance(0.65 if draft.split == TEST else 0.3):
@@ -105,11 +103,41 @@ def random_noun_phrase(
     return phrase
 
 
+def _random_specifier(
+    draft: Draft, noun: Noun, number: Number, is_object: bool, negated: bool, kein: bool
+) -> tuple[Specifier, Numeral | None]:
+    """Specifier and numeral; ``kein``: an indefinite phrase can take in the negation."""
+    indefinite = not negated or kein
+    roll = draft.random.random()
+    if roll > 0.92:
+        return THIS, None
+    if number is Number.PLURAL:
+        if roll < 0.15 and indefinite and is_object:
+            return BARE, None
+        if roll < 0.3 and not negated:
+            return BARE if is_object else THE, draft.pick(NUMERALS)
+        if roll < 0.45 and not negated:
+            return draft.pick((SOME, MANY)), None
+    elif not noun.countable:
+        if roll < 0.25 and indefinite and is_object and noun.semantic in MASS_AS_OBJECT:
+            return BARE, None
+    elif roll < 0.27 and indefinite:
+        return A, None
+    elif 0.27 <= roll < 0.33 and not negated:
+        return EVERY, None
+    return THE, None
+
+
 def modified(draft: Draft, phrase: Phrase) -> Phrase:
-    """``phrase`` with an owner or a place, where its noun can have one."""
+    """``phrase`` with a topic, an owner or a place, where its noun can have one."""
     noun = phrase.noun
     if noun is None:
         return phrase
+    if noun.english in TOPICAL and draft.chance(0.5):
+        entry = preposition(TOPICAL[noun.english])
+        topic = draft.noun(nouns_of(entry.objects))
+        about = noun_phrase(draft, topic, Case.ACCUSATIVE)
+        return with_modifier(phrase, *prepositional(entry.english, entry.german, about))
     if noun.semantic in OWNED and draft.chance(0.6):
         return of_phrase(phrase, owner_phrase(draft))
     if noun.semantic in SITED:

@@ -39,8 +39,9 @@ class Phrase:
     """A noun phrase with its German in the case that was asked for.
 
     ``head`` and ``german_head`` are the nouns. ``tail`` is the German relative clause, which may
-    move away from its noun. ``modified``: a PP or genitive follows the noun. ``kein`` is the determiner that took in the clause's negation.
-    ``article`` is the definite article that a preposition may swallow.
+    move away from its noun. ``modified``: a PP or genitive follows the noun. ``kein`` is the
+    determiner that took in the clause's negation, ``article`` the definite article that a
+    preposition may swallow.
     """
 
     tree: Tree
@@ -86,7 +87,8 @@ def noun_phrase(
 ) -> Phrase:
     """Specifier, numeral, adjectives, noun.
 
-    ``conjunction``, in English and German, stands before each later adjective. ``negator`` is the negated verb of the clause: an indefinite phrase then gets "kein".
+    ``conjunction``, in English and German, stands before each later adjective. ``negator`` is the
+    negated verb of the clause: an indefinite phrase then gets "kein".
     """
     gender = noun.gender
     head = English(english_noun(noun, number), "noun")
@@ -117,6 +119,8 @@ def noun_phrase(
         if conjunction is not None and position:
             link = English(conjunction[0], "conjunction")
             english.append(link)
+            if conjunction[1] == "aber":
+                german.append(comma())
             german.append(German(conjunction[1], link))
         words = adjective_words(adjective, degree)
         german_word = German(

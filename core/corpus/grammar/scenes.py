@@ -7,58 +7,35 @@ from __future__ import annotations
 
 from functools import cache
 
-from core.corpus.grammar.adverbials import add_adverbs, add_direction, add_place, adverb_words
+from core.corpus.grammar.adverbials import add_adverbs, add_direction, add_place
 from core.corpus.grammar.clauses import Clause
 from core.corpus.grammar.dependencies import DependencyKind
 from core.corpus.grammar.draft import Draft
 from core.corpus.grammar.entries import (
-    Adjective,
-    Adverb,
     Case,
     Frame,
     Modal,
-    Noun,
     Number,
     SemanticClass,
     Tense,
     Verb,
 )
-from core.corpus.grammar.morphology import english_relative, predicative, relative_pronoun
+from core.corpus.grammar.morphology import english_relative, relative_pronoun
 from core.corpus.grammar.nouns import random_name, random_noun, random_noun_phrase, random_person
 from core.corpus.grammar.phrases import (
     Phrase,
-    adjective_words,
     comma,
     noun_phrase,
     prepositional,
     pronoun_phrase,
 )
+from core.corpus.grammar.predication import copula
 from core.corpus.grammar.sentence import English, German, Tree
 from core.corpus.grammar.specifiers import BARE
-from core.corpus.grammar.verbs import BE_VERB, SEIN_VERB, modals, verb_group
+from core.corpus.grammar.verbs import verb_group
 from core.corpus.grammar.vocabulary import PERSON, nouns, verbs_of, verbs_on
 
-TENSES = (Tense.PAST, Tense.PRESENT, Tense.PERFECT, Tense.FUTURE)
-LIVING = frozenset({SemanticClass.PERSON, SemanticClass.ANIMAL})
 MAX_RELATIVES = 2
-
-
-def embedded(tense: Tense) -> Tense:
-    """The tense of a subordinate clause about the same time."""
-    return Tense.PAST if tense in (Tense.PAST, Tense.PERFECT) else Tense.PRESENT
-
-
-def random_tense(draft: Draft) -> Tense:
-    """A tense for the main clause; subordinate clauses follow it."""
-    tense = Tense.PAST if draft.chance(0.35) else draft.pick(TENSES)
-    draft.tense = embedded(tense)
-    return tense
-
-
-def random_modal(draft: Draft, tense: Tense, subject: Phrase) -> Modal:
-    """A modal verb that suits the subject: only the living want and may."""
-    living = subject.noun is None or subject.noun.semantic in LIVING
-    return draft.pick(modals(tense, living=living))
 
 
 def subject_phrase(
@@ -133,9 +110,9 @@ def complete(draft: Draft, result: Clause, verb: Verb, *, depth: int = 0) -> Non
     elif frame is Frame.PREPOSITIONAL:
         add_prepositional_object(draft, result, verb, depth=depth)
     elif frame is Frame.LOCATIVE:
-        add_place(draft, result)
+        add_place(draft, result, verb)
     elif frame is Frame.DIRECTIONAL:
-        add_direction(draft, result)
+        add_direction(draft, result, verb)
 
 
 def object_phrase(
@@ -180,47 +157,6 @@ def add_prepositional_object(draft: Draft, result: Clause, verb: Verb, *, depth:
     tree, german = prepositional(verb.english.preposition, verb.german.preposition, phrase)
     result.add_complement(tree, german, phrase.tail)
     return phrase
-
-
-def copula(
-    draft: Draft,
-    subject: Phrase,
-    adjective: Adjective,
-    *,
-    tense: Tense,
-    degree_adverb: Adverb | None = None,
-    noun: Noun | None = None,
-    negated: bool = False,
-    modal: Modal | None = None,
-    inverted: bool = False,
-    final: bool = False,
-) -> Clause:
-    """``subject`` is ``adjective``; ``noun`` is what the subject stands for, if a pronoun."""
-    group = verb_group(
-        draft,
-        BE_VERB,
-        SEIN_VERB,
-        tense=tense,
-        number=subject.number,
-        modal=modal,
-        negated=negated,
-        inverted=inverted,
-        final=final,
-    )
-    result = Clause(draft, subject, group)
-    words = adjective_words(adjective)
-    german = [German(predicative(adjective), *words)]
-    draft.link(DependencyKind.PREDICATE, words[-1], subject.head)
-    draft.link(DependencyKind.PREDICATE, german[0], subject.german_head)
-    described = noun or subject.noun
-    if described is not None:
-        draft.combine(described, adjective)
-    if degree_adverb is not None:
-        tree, degree = adverb_words(degree_adverb)
-        result.add_complement(Tree("ADJP", *tree.children, *words), [*degree, *german], [])
-    else:
-        result.add_complement(Tree("ADJP", *words), german, [])
-    return result
 
 
 def maybe_relative(draft: Draft, phrase: Phrase, depth: int) -> Phrase:

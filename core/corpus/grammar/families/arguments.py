@@ -13,13 +13,8 @@ from core.corpus.grammar.families.plain import compose
 from core.corpus.grammar.lexicon import VERBS
 from core.corpus.grammar.nouns import random_name, random_noun, random_noun_phrase
 from core.corpus.grammar.phrases import Phrase, prepositional
-from core.corpus.grammar.scenes import (
-    clause,
-    maybe_relative,
-    random_modal,
-    random_tense,
-    subject_phrase,
-)
+from core.corpus.grammar.predication import random_modal, random_tense
+from core.corpus.grammar.scenes import clause, maybe_relative, subject_phrase
 from core.corpus.grammar.sentence import Composition
 from core.corpus.grammar.verbs import SIMPLE, modals, verb_group
 from core.corpus.grammar.vocabulary import PERSON, nouns, verbs
@@ -72,7 +67,8 @@ def _given_to(draft: Draft, verb: Verb, tense: Tense, negated: bool) -> Clause:
     )
     result.add_object(recipient, DependencyKind.INDIRECT_OBJECT, preposition="to")
     result.add_object(thing, DependencyKind.OBJECT)
-    result.english_after.reverse()
+    *before, to_person, given = result.english_after
+    result.english_after = [*before, given, to_person]
     return result
 
 

@@ -16,7 +16,8 @@ from core.corpus.grammar.phrases import (
     noun_phrase,
     pronoun_phrase,
 )
-from core.corpus.grammar.scenes import add_object, clause, random_tense, subject_phrase
+from core.corpus.grammar.predication import random_tense
+from core.corpus.grammar.scenes import add_object, clause
 from core.corpus.grammar.sentence import Composition, English, German, Tree
 from core.corpus.grammar.verbs import verb_group
 from core.corpus.grammar.vocabulary import nouns, verbs_of
@@ -73,10 +74,10 @@ def _objects(draft: Draft) -> tuple[Composition, ...]:
     result = Clause(draft, subject, group)
     noun = random_noun(draft, verb.objects)
     other = draft.noun(nouns(noun.semantic))
-    phrases = (
+    first, second = (
         random_noun_phrase(draft, entry, Case.ACCUSATIVE, plain=True) for entry in (noun, other)
     )
-    add_object(draft, result, verb, joined(draft, *phrases, draft.pick(("and", "or"))))
+    add_object(draft, result, verb, joined(draft, first, second, draft.pick(("and", "or"))))
     return compose(result, draft)
 
 
@@ -95,7 +96,7 @@ def _adjectives(draft: Draft) -> tuple[Composition, ...]:
         Case.NOMINATIVE,
         number=number,
         adjectives=(first, second),
-        conjunction=draft.pick((("and", "und"), ("but", "aber"))),
+        conjunction=draft.pick((("and", "und"), ("and", "und"), ("but", "aber"))),
     )
     return compose(clause(draft, verb, tense=tense, subject=subject), draft)
 
@@ -130,9 +131,7 @@ def _taken_up(draft: Draft) -> tuple[Composition, ...]:
     """The woman bought the car and repaired it: ihn, sie or es by the gender of the car."""
     tense = draft.pick((Tense.PAST, Tense.PRESENT))
     draft.tense = tense
-    verb, other = (
-        draft.pick(verbs_of(SemanticClass.PERSON, Frame.TRANSITIVE)) for _ in range(2)
-    )
+    verb, other = (draft.pick(verbs_of(SemanticClass.PERSON, Frame.TRANSITIVE)) for _ in range(2))
     classes = verb.objects & other.objects - {SemanticClass.PERSON}
     if verb is other or not classes:
         return ()
@@ -156,9 +155,9 @@ def _taken_up(draft: Draft) -> tuple[Composition, ...]:
 
 
 def _clauses(draft: Draft) -> tuple[Composition, ...]:
-    """The dog slept and the cat ate; …, but …: aber after a comma."""
+    """The dog slept and the cat ate; but, aber after a comma."""
     tense = random_tense(draft)
-    word = draft.pick(("and", "but", "or"))
+    word = draft.pick(("and", "but"))
     english, german = conjunction(draft, word)
     first = clause(draft, draft.pick(VERBS), tense=tense, bare=True)
     second = clause(draft, draft.pick(VERBS), tense=tense, bare=True)
@@ -169,6 +168,4 @@ def _clauses(draft: Draft) -> tuple[Composition, ...]:
         "S", first.english(), *([english_comma()] if commas else []), english, second.english()
     )
     between = [comma()] if commas else []
-    return (
-        Composition(tree, [*first.second(), *between, german, *second.second()], draft.links),
-    )
+    return (Composition(tree, [*first.second(), *between, german, *second.second()], draft.links),)

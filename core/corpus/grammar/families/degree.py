@@ -29,9 +29,10 @@ from core.corpus.grammar.phrases import (
     prepositional,
     with_modifier,
 )
-from core.corpus.grammar.scenes import add_object, add_relative, clause, random_tense
+from core.corpus.grammar.predication import random_tense
+from core.corpus.grammar.scenes import add_object, add_relative, clause
 from core.corpus.grammar.sentence import Composition, English, German, Tree
-from core.corpus.grammar.specifiers import A, THE, THIS
+from core.corpus.grammar.specifiers import THE, THIS, A
 from core.corpus.grammar.verbs import BE_VERB, SEIN_VERB, verb_group
 from core.corpus.grammar.vocabulary import nouns, nouns_of, verbs_of, verbs_on
 
@@ -169,15 +170,28 @@ def causative(draft: Draft) -> tuple[Composition, ...]:
     return compose(result, draft)
 
 
+OF_SOMEONE = frozenset(
+    {
+        SemanticClass.ACTIVITY,
+        SemanticClass.IDEA,
+        SemanticClass.FEELING,
+        SemanticClass.DOCUMENT,
+        SemanticClass.DEVICE,
+        SemanticClass.VEHICLE,
+    }
+)
+
+
 def _lengthen(draft: Draft, target: Phrase) -> None:
     """Up to three phrases, or a relative clause, between the object and the adjective."""
+    assert target.noun is not None
     steps = draft.pick((0, 0, 1, 1, 2, 3))
     if steps == 0 and draft.chance(0.3):
         add_relative(draft, target, role="object", depth=1, by_person=True)
-    if steps > 0:
+    if steps > 0 and target.noun.semantic in OF_SOMEONE:
         of_phrase(target, owner_phrase(draft))
-    if steps > 1:
-        country = noun_phrase(draft, draft.noun(nouns(SemanticClass.PLACE)), Case.DATIVE)
-        with_modifier(target, *prepositional("in", "in", country))
+    if steps > 1 and target.noun.semantic is not SemanticClass.PLACE:
+        place = noun_phrase(draft, draft.noun(nouns(SemanticClass.PLACE)), Case.DATIVE)
+        with_modifier(target, *prepositional("in", "in", place))
     if steps > 2:
         sited(draft, target)

@@ -18,17 +18,18 @@ from core.corpus.grammar.phrases import (
     english_comma,
     pronoun_phrase,
 )
-from core.corpus.grammar.scenes import (
-    clause,
-    copula,
-    embedded,
-    random_tense,
-)
+from core.corpus.grammar.predication import copula, embedded, random_tense
+from core.corpus.grammar.scenes import clause
 from core.corpus.grammar.sentence import Composition, English, German, Tree
 from core.corpus.grammar.verbs import verb_group
-from core.corpus.grammar.vocabulary import adverbs, prepositions
+from core.corpus.grammar.vocabulary import adverbs, preposition, prepositions
 
-FRONT_RELATIONS = ("time", "cause")
+FRONT_PREPOSITIONS = (
+    *prepositions("time"),
+    *prepositions("cause"),
+    preposition("according to"),
+    preposition("instead of"),
+)
 
 
 def fronted(draft: Draft) -> tuple[Composition, ...]:
@@ -43,7 +44,7 @@ def fronted(draft: Draft) -> tuple[Composition, ...]:
         tree, german = adverb_words(draft.pick(adverbs("sentence", tense)))
         front = [tree, english_comma()]
     else:
-        entry = draft.pick(prepositions(draft.pick(FRONT_RELATIONS)))
+        entry = draft.pick(FRONT_PREPOSITIONS)
         if entry.english == "since":
             tense = Tense.PERFECT
         tree, german = preposition_with_object(draft, entry, Case.DATIVE)
@@ -119,15 +120,11 @@ def _said(draft: Draft) -> tuple[Composition, ...]:
     group = verb_group(draft, verb.english, verb.german, tense=tense, number=subject.number)
     main = Clause(draft, subject, group)
     inner_verb = draft.pick(VERBS)
-    inner = clause(
-        draft, inner_verb, tense=draft.tense, final=True, negated=draft.chance(0.15)
-    )
+    inner = clause(draft, inner_verb, tense=draft.tense, final=True, negated=draft.chance(0.15))
     english = English("whether" if verb.whether else "that", "conjunction")
     german = German("ob" if verb.whether else "dass", english)
     draft.link(DependencyKind.SUBORDINATE, inner.verb.finite, german)
     main.english_after.append(Tree("SBAR", english, inner.english()))
     return (
-        Composition(
-            main.english(), [*main.second(), comma(), german, *inner.final()], draft.links
-        ),
+        Composition(main.english(), [*main.second(), comma(), german, *inner.final()], draft.links),
     )

@@ -9,13 +9,8 @@ from core.corpus.grammar.draft import Draft
 from core.corpus.grammar.entries import Case, SemanticClass, Tense, Verb
 from core.corpus.grammar.lexicon import VERBS
 from core.corpus.grammar.nouns import random_noun_phrase
-from core.corpus.grammar.scenes import (
-    clause,
-    copula,
-    random_modal,
-    random_tense,
-    subject_phrase,
-)
+from core.corpus.grammar.predication import copula, random_modal, random_tense
+from core.corpus.grammar.scenes import clause, subject_phrase
 from core.corpus.grammar.sentence import Composition
 from core.corpus.grammar.verbs import SIMPLE
 from core.corpus.grammar.vocabulary import (

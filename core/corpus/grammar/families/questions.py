@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from core.corpus.grammar.adverbials import add_adverbs
 from core.corpus.grammar.clauses import Clause
 from core.corpus.grammar.dependencies import DependencyKind
 from core.corpus.grammar.draft import Draft
-from core.corpus.grammar.entries import Case, Frame, Noun, Number, SemanticClass, Tense, Verb
+from core.corpus.grammar.entries import Case, Frame, Number, SemanticClass, Tense, Verb
 from core.corpus.grammar.lexicon import VERBS
 from core.corpus.grammar.nouns import random_noun
 from core.corpus.grammar.phrases import Phrase, noun_phrase
-from core.corpus.grammar.scenes import (
-    clause,
-    complete,
-    random_modal,
-    random_tense,
-    subject_phrase,
-)
+from core.corpus.grammar.predication import random_modal, random_tense
+from core.corpus.grammar.scenes import clause, complete, subject_phrase
 from core.corpus.grammar.sentence import Composition, English, German, Tree
 from core.corpus.grammar.specifiers import WHICH
 from core.corpus.grammar.verbs import SIMPLE, verb_group
@@ -70,7 +64,12 @@ def _asked(draft: Draft, verb: Verb, tense: Tense) -> Clause:
 
 
 def _fronted(
-    draft: Draft, asked: Clause, tree: Tree, head: English, german: list[German], german_head: German
+    draft: Draft,
+    asked: Clause,
+    tree: Tree,
+    head: English,
+    german: list[German],
+    german_head: German,
 ) -> Composition:
     draft.link(DependencyKind.QUESTION, head, asked.verb.main)
     draft.link(DependencyKind.QUESTION, german_head, asked.verb.german_main)

@@ -32,19 +32,12 @@ from core.corpus.grammar.phrases import (
     prepositional,
     with_modifier,
 )
-from core.corpus.grammar.scenes import (
-    TENSES,
-    add_object,
-    add_relative,
-    clause,
-    copula,
-    embedded,
-    random_tense,
-)
+from core.corpus.grammar.predication import copula, embedded, random_tense
+from core.corpus.grammar.scenes import add_object, add_relative, clause
 from core.corpus.grammar.sentence import Composition, English, German, Tree
 from core.corpus.grammar.specifiers import possessive as possessive_specifier
 from core.corpus.grammar.verbs import verb_group
-from core.corpus.grammar.vocabulary import PERSON, noun, nouns, nouns_of, verbs_of, verbs_on
+from core.corpus.grammar.vocabulary import PERSON, noun, nouns, verbs_of, verbs_on
 
 C = SemanticClass
 SINGULAR, PLURAL = Number.SINGULAR, Number.PLURAL
@@ -80,6 +73,7 @@ PERSONAL = (
     *(noun(word) for word in ("brother", "sister", "mother", "father", "son", "daughter")),
 )
 """What a person has."""
+
 
 @dataclass(frozen=True, slots=True)
 class Owner:
@@ -180,9 +174,7 @@ def _described(draft: Draft) -> tuple[Composition, ...]:
     conjunction = English("but", "conjunction")
     german = German("aber", conjunction)
     tree = Tree("S", first.english(), english_comma(), conjunction, second.english())
-    return (
-        Composition(tree, [*first.second(), comma(), german, *second.second()], draft.links),
-    )
+    return (Composition(tree, [*first.second(), comma(), german, *second.second()], draft.links),)
 
 
 def _noun_of(owner: Owner) -> Noun:
@@ -212,9 +204,7 @@ def _because(
     )
     draft.link(DependencyKind.SUBORDINATE, reason.verb.finite, german)
     tree = Tree("S", *main.english().children, Tree("SBAR", conjunction, reason.english()))
-    return (
-        Composition(tree, [*main.second(), comma(), german, *reason.final()], draft.links),
-    )
+    return (Composition(tree, [*main.second(), comma(), german, *reason.final()], draft.links),)
 
 
 def _reason(draft: Draft) -> tuple[Composition, ...]:
@@ -244,9 +234,7 @@ def _bought_for(draft: Draft) -> tuple[Composition, ...]:
         [verb for verb in verbs_on(bought.semantic, Frame.TRANSITIVE) if verb.subjects >= PERSON]
     )
     buyer = _person(draft)
-    group = verb_group(
-        draft, verb.english, verb.german, tense=tense, number=buyer.phrase.number
-    )
+    group = verb_group(draft, verb.english, verb.german, tense=tense, number=buyer.phrase.number)
     main = Clause(draft, buyer.phrase, group)
     owner = _owner(draft, bought, Case.ACCUSATIVE)
     add_object(draft, main, verb, owner.phrase)
@@ -279,10 +267,10 @@ def relative(draft: Draft) -> tuple[Composition, ...]:
 
 
 def agreement(draft: Draft) -> tuple[Composition, ...]:
-    """The dogs near the house bark: the verb agrees with its subject, not with what lies between."""
+    """The dogs near the house sleep: not what lies between decides the number of the verb."""
     tense = draft.pick((Tense.PRESENT, Tense.PRESENT, Tense.PERFECT, Tense.PAST))
     draft.tense = embedded(tense)
-    subject_noun = draft.noun([entry for entry in nouns(C.PERSON, C.ANIMAL, C.VEHICLE, C.BUILDING, C.DOCUMENT)])
+    subject_noun = draft.noun(nouns(C.PERSON, C.ANIMAL, C.VEHICLE, C.BUILDING, C.DOCUMENT))
     number, other = draft.pick(((SINGULAR, PLURAL), (PLURAL, SINGULAR)))
     subject = noun_phrase(draft, subject_noun, Case.NOMINATIVE, number=number)
     _attract(draft, subject, subject_noun, other)
