@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,7 +49,9 @@ def read_header(path: str | Path) -> Header:
         needed = max((entry["data_offsets"][1] for entry in entries.values()), default=0)
         complete = data_size >= needed
         parameters = sum(
-            math.prod(entry["shape"]) for name, entry in entries.items() if name != TOKENIZER_TENSOR
+            math.prod(map(operator.index, entry["shape"]))
+            for name, entry in entries.items()
+            if name != TOKENIZER_TENSOR
         )
     except _MALFORMED as error:
         raise UserError(f"{path} is truncated or damaged; copy or download it again.") from error
