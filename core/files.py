@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,8 +26,10 @@ def atomic_write(path: str | Path, write: Callable[[Path], None]) -> None:
         if target.exists() and not target.is_file():
             raise UserError(f"{path} is not a file that could be replaced; give another name.")
         temporary.open("xb").close()
+        mode = stat.S_IMODE(temporary.stat().st_mode)
         try:
             write(temporary)
+            temporary.chmod(mode)  # safetensors puts a private file in its place
             with temporary.open("rb+") as file:
                 os.fsync(file.fileno())
             os.replace(temporary, target)

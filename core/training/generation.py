@@ -10,7 +10,7 @@ from multiprocessing.process import BaseProcess
 
 from core.corpus.grammar.generate import generate
 from core.text.tokenizer import Tokenizer
-from core.training.gloss import encode_with_glosses
+from core.training.gloss import GlossEncoder
 from core.training.pairs import EncodedPair, EncodedPairs
 
 
@@ -24,12 +24,11 @@ def generated_pairs(
     tokenizer: Tokenizer, *, count: int, seed: int, glosses: bool, max_length: int
 ) -> EncodedPairs:
     """``count`` training sentences of the grammar, those longer than ``max_length`` left out."""
-    pairs = (
-        encode_with_glosses(sentence, tokenizer)
-        if glosses
-        else encode_pair(sentence.source, sentence.target, tokenizer)
-        for sentence in generate(count, seed=seed, split="train")
-    )
+    sentences = generate(count, seed=seed, split="train")
+    if glosses:
+        pairs = map(GlossEncoder(tokenizer).encode, sentences)
+    else:
+        pairs = (encode_pair(each.source, each.target, tokenizer) for each in sentences)
     return EncodedPairs.pack([pair for pair in pairs if fits(pair, max_length)])
 
 

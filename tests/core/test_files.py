@@ -106,3 +106,15 @@ def test_the_file_is_as_readable_as_any_other(tmp_path: Path) -> None:
     atomic_write_text(tmp_path / "atomic", "")
     modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "atomic")}
     assert len(modes) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps no such bits")
+def test_a_writer_that_makes_a_private_file_of_its_own_changes_nothing(tmp_path: Path) -> None:
+    def replace(temporary: Path) -> None:
+        temporary.unlink()
+        os.close(os.open(temporary, os.O_CREAT | os.O_WRONLY, 0o600))
+
+    (tmp_path / "other.txt").write_text("", encoding="utf-8")
+    atomic_write(tmp_path / "model.bin", replace)
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("model.bin", "other.txt")]
+    assert modes[0] == modes[1]

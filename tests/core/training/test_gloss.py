@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.corpus.grammar.sentence import Sentence, detokenise
+from core.corpus.grammar.generate import generate
+from core.corpus.grammar.sentence import Sentence, detokenise, word_spans
 from core.text.tokenizer import Tokenizer, train_tokenizer
-from core.training.gloss import encode_with_glosses
+from core.text.words import words_of_pieces
+from core.training.gloss import GLOSSED_TAGS, GlossEncoder
 
 SOURCE = ("The", "animal", "didn't", "cross", "it", ",", "it", "calls", ".")
 TAGS = ("article", "noun", "verb", "verb", "pronoun", ",", "pronoun", "verb", ".")
@@ -15,7 +17,7 @@ ALIGNMENT = ((0, 0), (1, 1), (3, 2), (4, 3), (5, 5), (6, 6), (7, 7), (7, 8), (8,
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
     """So small a vocabulary that most words are several pieces."""
-    return train_tokenizer([detokenise(SOURCE), detokenise(TARGET)] * 3, 60)
+    return train_tokenizer([detokenise(SOURCE), detokenise(TARGET)] * 3, 75)
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def sentence() -> Sentence:
 
 
 def test_ids_are_those_of_plain_encoding(sentence: Sentence, tokenizer: Tokenizer) -> None:
-    pair = encode_with_glosses(sentence, tokenizer)
+    pair = GlossEncoder(tokenizer).encode(sentence)
     assert pair.source == [*tokenizer.encode(sentence.source), tokenizer.eos_id]
     assert pair.target == [*tokenizer.encode(sentence.target), tokenizer.eos_id]
 
@@ -43,7 +45,7 @@ def test_ids_are_those_of_plain_encoding(sentence: Sentence, tokenizer: Tokenize
 def test_aligned_articles_pronouns_and_verbs_point_at_their_first_german_word(
     sentence: Sentence, tokenizer: Tokenizer
 ) -> None:
-    pair = encode_with_glosses(sentence, tokenizer)
+    pair = GlossEncoder(tokenizer).encode(sentence)
     assert len(tokenizer.encode(sentence.source)) > len(SOURCE)
     found = []
     for position, piece in pair.glosses:
@@ -58,3 +60,19 @@ def test_aligned_articles_pronouns_and_verbs_point_at_their_first_german_word(
     ):
         assert beginning
         assert german.startswith(beginning)
+
+
+def test_every_generated_sentence_can_be_glossed() -> None:
+    sentences = list(generate(200, seed=4))
+    lines = [text for each in sentences for text in (each.source, each.target)]
+    tokenizer = train_tokenizer(lines, 300)
+    encoder = GlossEncoder(tokenizer)
+    for sentence in sentences:
+        pair = encoder.encode(sentence)
+        pieces = words_of_pieces(
+            tokenizer.tokens(sentence.source), word_spans(sentence.source_words)
+        )
+        for position, _ in pair.glosses:
+            assert sentence.source_tags[pieces[position]] in GLOSSED_TAGS
+            assert position == 0 or pieces[position - 1] != pieces[position]
+        assert pair.glosses
