@@ -201,6 +201,7 @@ def style_sheet(theme: Theme) -> str:
         border: 1px solid {t.border}; border-radius: 4px; padding: 0;
         selection-background-color: {t.accent}; selection-color: {t.on_accent};
     }}
+    QAbstractSpinBox QLineEdit {{ border: none; background: transparent; }}
     QPlainTextEdit:focus, QLineEdit:focus {{ border-color: {t.accent}; }}
     QTabBar::tab {{
         background: transparent; color: {t.soft}; border: none;

@@ -18,7 +18,7 @@ from transformer_viz.drawing.labels import (
     draw_slanted,
     draw_transition,
     label_step,
-    label_width,
+    label_widths,
 )
 from transformer_viz.theme import GRID, Theme, scaled_font
 
@@ -60,19 +60,17 @@ class Axis:
 
 def rows_room(font: QFont, tokens: Sequence[Token], predicted: Sequence[Token]) -> float:
     """The width that row labels want, without their numbers."""
-    widths = [min(label_width(font, token), LONGEST) for token in tokens]
+    widths = [min(width, LONGEST) for width in label_widths(font, tokens)]
     if predicted:
         arrow = QFontMetricsF(font).horizontalAdvance(ARROW)
-        widths = [
-            width + arrow + min(label_width(font, token), LONGEST)
-            for width, token in zip(widths, predicted, strict=True)
-        ]
+        after = [min(width, LONGEST) for width in label_widths(font, predicted)]
+        widths = [before + arrow + width for before, width in zip(widths, after, strict=True)]
     return max(widths, default=0.0)
 
 
 def columns_room(font: QFont, tokens: Sequence[Token]) -> float:
     """The length, along the slant, that column labels want."""
-    return min(LONGEST, max((label_width(font, token) for token in tokens), default=0.0))
+    return min(LONGEST, max(label_widths(font, tokens), default=0.0))
 
 
 def columns_height(font: QFont, room: float) -> float:

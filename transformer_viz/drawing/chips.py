@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QPainter, QPen
 
 from core.text.tokens import Token
-from transformer_viz.drawing.labels import draw_label, label_width
+from transformer_viz.drawing.labels import draw_label, label_widths
 from transformer_viz.theme import GRID, Theme
 
 HEIGHT = 7 * GRID
@@ -33,9 +33,10 @@ class ChipLayout:
 def lay_out_chips(tokens: Sequence[Token], width: float, font: QFont) -> ChipLayout:
     """Break lines between words, so that the pieces of a word stay together."""
     rects: list[QRectF] = []
+    widths = iter(label_widths(font, tokens))
     x, y = 0.0, 0.0
     for word in _words(tokens):
-        sizes = [min(label_width(font, token), _LONGEST) + 2 * _PADDING for token in word]
+        sizes = [min(next(widths), _LONGEST) + 2 * _PADDING for _ in word]
         if x > 0 and x + sum(sizes) > width:
             x, y = 0.0, y + PITCH
         for size in sizes:

@@ -5,7 +5,7 @@ The lines follow pixels, not cells: the texture is the same at every zoom.
 
 import numpy as np
 from PySide6.QtCore import QPointF
-from PySide6.QtGui import QBrush, QImage, QPixmap
+from PySide6.QtGui import QBrush, QTransform
 
 from transformer_viz.drawing.images import to_image
 from transformer_viz.theme import Theme
@@ -30,10 +30,6 @@ def rgba(theme: Theme, token: str) -> tuple[int, int, int, int]:
 def hatch_brush(theme: Theme, origin: QPointF, ratio: float = 1.0) -> QBrush:
     """The same pattern as a brush with its phase at `origin`, for ``ratio`` pixels per point."""
     period = max(1, round(PERIOD * ratio))
-    image: QImage = to_image(hatch(period, period, theme, period=period))
-    image.setDevicePixelRatio(ratio)
-    brush = QBrush(QPixmap.fromImage(image))
-    transform = brush.transform()
-    transform.translate(origin.x(), origin.y())
-    brush.setTransform(transform)
+    brush = QBrush(to_image(hatch(period, period, theme, period=period)))
+    brush.setTransform(QTransform.fromTranslate(origin.x(), origin.y()).scale(1 / ratio, 1 / ratio))
     return brush

@@ -4,6 +4,8 @@ Special tokens are grey chips, unknown ones are underlined, byte pieces are soft
 """
 
 import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
@@ -19,7 +21,12 @@ _VISIBLE_SPACE = {" ": "␣", WORD_START: "␣", "\n": "⏎", "\r": "⏎", "\t":
 
 def display_text(token: Token) -> str:
     """The label with everything invisible made visible: spaces, controls, lone surrogates."""
-    text = "".join(_visible(character) for character in token.label)
+    return _visible(token.label)
+
+
+@lru_cache(maxsize=16_384)
+def _visible(label: str) -> str:
+    text = "".join(_visible_character(character) for character in label)
     if any(unicodedata.category(character) not in {"Cf", "Mn"} for character in text):
         return text
     return " ".join(f"U+{ord(character):04X}" for character in text)
@@ -43,7 +50,7 @@ def describe(token: Token, index: int) -> str:
     return text
 
 
-def _visible(character: str) -> str:
+def _visible_character(character: str) -> str:
     if character in _VISIBLE_SPACE:
         return _VISIBLE_SPACE[character]
     category = unicodedata.category(character)
@@ -54,11 +61,18 @@ def _visible(character: str) -> str:
     return "␣" if character.isspace() else character
 
 
-def label_width(font: QFont, token: Token) -> float:
-    """The width of the label, in bold too."""
-    font = scaled_font(font, 1.0, bold=True)
-    padding = 2 * _CHIP_PADDING if token.kind is TokenKind.SPECIAL else 0
-    return QFontMetricsF(font).horizontalAdvance(display_text(token)) + padding
+def label_widths(font: QFont, tokens: Iterable[Token]) -> list[float]:
+    """How wide each label is when it is marked, that is bold."""
+    metrics = QFontMetricsF(scaled_font(font, 1.0, bold=True))
+    measured: dict[tuple[str, TokenKind], float] = {}
+    widths = []
+    for token in tokens:
+        look = display_text(token), token.kind
+        if look not in measured:
+            padding = 2 * _CHIP_PADDING if token.kind is TokenKind.SPECIAL else 0
+            measured[look] = metrics.horizontalAdvance(look[0]) + padding
+        widths.append(measured[look])
+    return widths
 
 
 def draw_label(
@@ -127,7 +141,7 @@ def draw_transition(
     """A decoder row, right-aligned: the token that asks, an arrow, the token it predicts."""
     room = rect.width()
     arrow = QFontMetricsF(painter.font()).horizontalAdvance(ARROW)
-    query = min(label_width(painter.font(), token), room * 0.4)
+    query = min(label_widths(painter.font(), [token])[0], room * 0.4)
     width = draw_label(
         painter, rect.adjusted(query + arrow, 0, 0, 0), predicted, theme, strong=strong
     )

@@ -3,7 +3,7 @@
 Shapes: … any leading axes, h × w cells.
 """
 
-from functools import cached_property
+import math
 
 import numpy as np
 
@@ -19,29 +19,26 @@ def pool_max(cells: np.ndarray, size: int) -> np.ndarray:
 
 
 class Pyramid:
-    """One picture [h, w] at 1, 1/2, 1/4 … of its resolution, each level made when first asked."""
+    """One picture [h, w] at 1, 1/2, 1/4 … of its resolution, down to a single cell."""
 
     def __init__(self, cells: np.ndarray) -> None:
-        self._levels = [cells]
+        levels = [cells]
+        while max(levels[-1].shape) > 1:
+            levels.append(_halved(levels[-1]))
+        self.levels = tuple(levels)
 
-    @cached_property
-    def depth(self) -> int:
-        """The number of levels; the last has no side longer than one cell."""
-        return (max(self._levels[0].shape) - 1).bit_length() + 1
-
-    def level(self, cells_per_pixel: float) -> tuple[int, np.ndarray]:
-        """The finest level with at most one cell per pixel: its number, and its cells."""
-        number = 0
-        while cells_per_pixel > 1.0 and number + 1 < self.depth:
-            cells_per_pixel /= 2
-            number += 1
-        while len(self._levels) <= number:
-            self._levels.append(_halved(self._levels[-1]))
-        return number, self._levels[number]
+    def level(self, cells_per_pixel: float) -> int:
+        """The number of the finest level with at most one cell per pixel; below that, drawing
+        by the nearest cell would lose some."""
+        halvings = math.ceil(math.log2(max(cells_per_pixel, 1.0)))
+        return min(halvings, len(self.levels) - 1)
 
 
 def _halved(cells: np.ndarray) -> np.ndarray:
     """[h, w] to [⌈h/2⌉, ⌈w/2⌉] by the maximum."""
-    for axis in (0, 1):
-        cells = np.maximum.reduceat(cells, np.arange(0, cells.shape[axis], 2), axis=axis)
-    return cells
+    rows = cells[0::2].copy()
+    np.maximum(rows[: len(cells) // 2], cells[1::2], out=rows[: len(cells) // 2])
+    halved = rows[:, 0::2].copy()
+    pairs = cells.shape[1] // 2
+    np.maximum(halved[:, :pairs], rows[:, 1::2], out=halved[:, :pairs])
+    return halved

@@ -206,6 +206,9 @@ class HeadsMap(QAbstractScrollArea):
         if event.button() == Qt.MouseButton.LeftButton and head is not None:
             self._select(head)
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        event.accept()  # the press was ours
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._hover(self._head_at(event.position().toPoint()))
 

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from core.trace.trace import AttentionKind, Trace
 from transformer_viz.drawing.atlas import Head
 from transformer_viz.drawing.colormap import ColorMap, encode, lookup_table
+from transformer_viz.drawing.pooling import Pyramid
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font, set_role
 from transformer_viz.views.accessibility import announce
@@ -250,12 +251,13 @@ class Heatmap(QWidget):
 def matrix_picture(trace: Trace, head: Head) -> MatrixPicture:
     """Everything the canvas needs of one head. Safe to run in any thread."""
     kind = head.kind
-    decoder_rows = kind is not AttentionKind.ENCODER_SELF
+    allowed = trace.allowed(kind)
     return MatrixPicture(
-        codes=encode(trace.weights(*head), trace.allowed(kind)),
+        pyramid=Pyramid(encode(trace.weights(*head), allowed)),
         rows=trace.query_tokens(kind),
         columns=trace.key_tokens(kind),
-        predicted=trace.predicted_tokens if decoder_rows else (),
+        predicted=() if kind is AttentionKind.ENCODER_SELF else trace.predicted_tokens,
+        masked=not allowed.all(),
     )
 
 

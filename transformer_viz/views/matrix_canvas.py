@@ -18,7 +18,6 @@ from PySide6.QtWidgets import QToolTip
 from core.text.tokens import Token
 from transformer_viz.drawing import axes, colorbar
 from transformer_viz.drawing.axes import Axis
-from transformer_viz.drawing.colormap import MASKED
 from transformer_viz.drawing.hatch import hatch_brush
 from transformer_viz.drawing.labels import describe
 from transformer_viz.drawing.pooling import Pyramid
@@ -34,12 +33,20 @@ _FADED = 0.55  # how much of the paper covers a stale map
 
 @dataclass(frozen=True, slots=True)
 class MatrixPicture:
-    """What the canvas shows. `codes`: uint8 [Q, K]; `predicted`: what each row predicts, [Q]."""
+    """What the canvas shows: codes, uint8 [Q, K], and the tokens of both axes.
 
-    codes: np.ndarray
+    `predicted`: what each row predicts, [Q], or nothing; `masked`: whether some cells are.
+    """
+
+    pyramid: Pyramid
     rows: tuple[Token, ...]
     columns: tuple[Token, ...]
-    predicted: tuple[Token, ...] = ()
+    predicted: tuple[Token, ...]
+    masked: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), len(self.columns)
 
 
 class MatrixCanvas(pg.GraphicsView):
@@ -53,7 +60,6 @@ class MatrixCanvas(pg.GraphicsView):
         self._theme = LIGHT
         self._table = np.zeros((256, 4), np.uint8)
         self._picture: MatrixPicture | None = None
-        self._pyramid: Pyramid | None = None
         self._focus: Cell = (None, None)
         self._pinned: Cell = (None, None)
         self._stale = False
@@ -82,13 +88,11 @@ class MatrixCanvas(pg.GraphicsView):
         """Show another map; the zoom stays if the shape does."""
         old, self._picture = self._picture, picture
         if picture is None:
-            self._pyramid = None
             self._image.clear()
         else:
-            self._pyramid = Pyramid(picture.codes)
             self._rows_room = axes.rows_room(self.font(), picture.rows, picture.predicted)
             self._columns_room = axes.columns_room(self.font(), picture.columns)
-            same_shape = old is not None and old.codes.shape == picture.codes.shape
+            same_shape = old is not None and old.shape == picture.shape
             self._arrange(fit=self.fitted or not same_shape)
             self._show_level()
         self.viewport().update()
@@ -179,7 +183,7 @@ class MatrixCanvas(pg.GraphicsView):
         picture = self._picture
         if picture is None:
             return
-        queries, keys = picture.codes.shape
+        queries, keys = picture.shape
         numbers = axes.numbers_width(self.font(), queries)
         rows_room = min(self._rows_room, 0.3 * self.width())
         left = math.ceil(MARGIN + numbers + 2 * GRID + rows_room + 2 * GRID)
@@ -203,20 +207,21 @@ class MatrixCanvas(pg.GraphicsView):
 
     def _show_level(self) -> None:
         """Give the image the finest level of the pyramid of which no cell gets lost."""
-        if self._pyramid is None or self._area.isEmpty():
+        if self._picture is None or self._area.isEmpty():
             return
-        per_pixel = 1 / (self.cell * self.devicePixelRatioF())
-        number, codes = self._pyramid.level(per_pixel)
+        pyramid = self._picture.pyramid
+        number = pyramid.level(1 / (self.cell * self.devicePixelRatioF()))
+        codes = pyramid.levels[number]
         if codes is not self._image.image:
-            self._image.setImage(codes, levels=(0, 255), lut=self._table)
             height, width = codes.shape
+            self._image.setImage(codes, levels=(0, 255), lut=self._table)
             self._image.setRect(0, 0, width << number, height << number)
 
     # Painting
 
     def drawBackground(self, painter: QPainter, rect: QRectF) -> None:
         painter.fillRect(rect, self._theme.color("paper"))
-        if self._picture is not None:
+        if self._picture is not None and self._picture.masked:
             matrix = self.matrix_rect()
             brush = hatch_brush(self._theme, matrix.topLeft(), self.devicePixelRatioF())
             painter.fillRect(matrix, brush)
@@ -272,7 +277,7 @@ class MatrixCanvas(pg.GraphicsView):
             self._table,
             self._theme,
             self.font(),
-            masked=bool((self._picture.codes[0] == MASKED).any()),
+            masked=self._picture.masked,
         )
 
     def _draw_cross(self, painter: QPainter, mark: Cell, opacity: float) -> None:

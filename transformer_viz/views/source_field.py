@@ -12,6 +12,7 @@ from transformer_viz.session import Session
 from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font, set_role
 
 MOST_LINES = 3
+_MARGIN = 3
 COUNTED_FROM = 0.8  # of the limit: the share from which the counter shows
 _LINE_ENDS = str.maketrans(dict.fromkeys("\r\v\f\x85\u2028\u2029", "\n"))
 
@@ -99,7 +100,8 @@ class _Editor(QPlainTextEdit):
         self.setFont(scaled_font(self.font(), 1.1))
         self.setTabChangesFocus(True)
         self.textChanged.connect(self._leave_history)
-        self.document().setDocumentMargin(1.5 * GRID)
+        self.document().setDocumentMargin(_MARGIN)
+        self.setViewportMargins(GRID, _MARGIN, GRID, 0)
         self.document().documentLayout().documentSizeChanged.connect(self._grow)
         self._grow()
 
@@ -172,8 +174,9 @@ class _Editor(QPlainTextEdit):
         if lines > MOST_LINES:
             lines, policy = MOST_LINES, Qt.ScrollBarPolicy.ScrollBarAlwaysOn
         self.setVerticalScrollBarPolicy(policy)
-        text = lines * self.fontMetrics().lineSpacing() + 2 * self.document().documentMargin()
-        self.setFixedHeight(math.ceil(text) + 2 * self.frameWidth())
+        # below less than a margin and one pixel, Qt counts the last line as hidden and scrolls
+        text = lines * self.cursorRect().height() + 3 * _MARGIN + 1
+        self.setFixedHeight(text + _MARGIN + 2 * self.frameWidth())
 
     # Events
 

@@ -16,8 +16,9 @@ class Stream(QObject):
     """Runs an iterator in a thread and delivers its items here; a newer one replaces it.
 
     The thread touches no Qt object: items pass through a queue that a timer empties. It is a
-    daemon, so that closing the window never waits for a picture. An exception in the iterator is
-    raised again in the event loop.
+    daemon, so that closing the window never waits for a picture. One iterator runs at a time: a
+    newer one starts when the one before has finished the item it was at. An exception in the
+    iterator is raised again in the event loop.
     """
 
     arrived = Signal(object)
@@ -26,6 +27,7 @@ class Stream(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._job: _Job | None = None
+        self._thread: threading.Thread | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(_POLL_MS)
         self._timer.timeout.connect(self._deliver)
@@ -36,7 +38,11 @@ class Stream(QObject):
 
     def start(self, items: Iterator[Any]) -> None:
         self.stop()
-        self._job = _Job(items)
+        job = _Job(items)
+        arguments = (job.items, job.events, job.cancelled, self._thread)
+        self._thread = threading.Thread(target=_run, args=arguments, daemon=True, name="picture")
+        self._job = job
+        self._thread.start()
         self._timer.start()
 
     def stop(self) -> None:
@@ -64,11 +70,13 @@ class Stream(QObject):
 
 
 class _Job:
+    """What a stream and its thread share. The thread holds the parts, not the job: dropping the
+    stream drops the job, which ends the thread."""
+
     def __init__(self, items: Iterator[Any]) -> None:
-        self.cancelled = threading.Event()
+        self.items = items
         self.events: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
-        arguments = (items, self.events, self.cancelled)
-        threading.Thread(target=_run, args=arguments, daemon=True, name="picture").start()
+        self.cancelled = threading.Event()
 
     def __del__(self) -> None:
         self.cancelled.set()
@@ -78,13 +86,14 @@ def _run(
     items: Iterator[Any],
     events: "queue.SimpleQueue[tuple[str, Any]]",
     cancelled: threading.Event,
+    previous: threading.Thread | None,
 ) -> None:
+    if previous is not None:
+        previous.join()
     try:
-        for item in items:
-            if cancelled.is_set():
-                return
-            events.put(("item", item))
+        while not cancelled.is_set():
+            events.put(("item", next(items)))
+    except StopIteration:
+        events.put(("end", None))
     except Exception as error:  # handed to the event loop, which raises it
         events.put(("error", error))
-    else:
-        events.put(("end", None))

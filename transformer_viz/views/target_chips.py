@@ -42,6 +42,7 @@ class TargetChips(QAbstractScrollArea):
         self._theme = LIGHT
         self._tokens: tuple[Token, ...] = ()
         self._layout = lay_out_chips((), 0, self.font())
+        self._shown_step: int | None = None
         self._hovered: int | None = None
 
         self.setAccessibleName("Translation")
@@ -71,19 +72,23 @@ class TargetChips(QAbstractScrollArea):
     def _on_trace(self) -> None:
         trace = self._session.trace
         self._tokens = () if trace is None else trace.predicted_tokens or trace.target_tokens
-        self._hovered = None
+        self._shown_step = self._hovered = None
         self._arrange()
         self._on_step()
 
     def _on_step(self) -> None:
         step = self._step()
         if step is not None:
-            self._reveal(step)
             announce(self, self._describe(step).replace("\n", ", "))
         else:
             translation = self._session.trace.translation if self._session.trace else ""
             announce(self, translation or "No translation yet")
-        self.viewport().update()
+        if step != self._shown_step:
+            self._update_chip(self._shown_step)
+            self._update_chip(step)
+            self._shown_step = step
+            if step is not None:
+                self._reveal(step)
 
     def _step(self) -> int | None:
         """The step in focus, if the selected map has decoder rows."""
@@ -127,6 +132,12 @@ class TargetChips(QAbstractScrollArea):
         elif rect.bottom() > bar.value() + self.height():
             bar.setValue(int(rect.bottom()) - self.height() + GRID)
 
+    def _update_chip(self, step: int | None) -> None:
+        if step is not None:
+            offset = self.verticalScrollBar().value()
+            rect = self._layout.rects[step].translated(0, -offset)
+            self.viewport().update(rect.toAlignedRect())
+
     def _step_at(self, point: QPointF) -> int | None:
         point = point + QPointF(0, self.verticalScrollBar().value())
         return next((i for i, rect in enumerate(self._layout.rects) if rect.contains(point)), None)
@@ -135,7 +146,7 @@ class TargetChips(QAbstractScrollArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         offset = self.verticalScrollBar().value()
-        visible = QRectF(0, offset, self.width(), self.height())
+        visible = QRectF(event.rect()).translated(0, offset)
         current = self._step()
         with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -169,12 +180,16 @@ class TargetChips(QAbstractScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange()
+        if event.size().width() != event.oldSize().width():
+            self._arrange()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         step = self._step_at(event.position())
         if event.button() == Qt.MouseButton.LeftButton and step is not None:
             self._select(step)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        event.accept()  # the press was ours
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._hover(self._step_at(event.position()))
@@ -235,10 +250,11 @@ class TargetChips(QAbstractScrollArea):
     def _hover(self, step: int | None) -> None:
         if step == self._hovered:
             return
+        self._update_chip(self._hovered)
+        self._update_chip(step)
         self._hovered = step
         if self._session.selection.kind is not AttentionKind.ENCODER_SELF:
             self._session.set_hover(step, None)
-        self.viewport().update()
 
     def _copy(self) -> None:
         if self._session.trace is not None:

@@ -59,6 +59,9 @@ class WeightBars(QWidget):
         if key is not None:
             self.chosen.emit(key)
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        event.accept()  # the press was ours
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self.pointed.emit(self._key_at(event))
 

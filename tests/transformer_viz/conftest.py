@@ -1,0 +1,103 @@
+"""Traces without a model, and the rule that a test leaves no window behind."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from core.text.tokens import Token, TokenKind
+from core.trace.trace import (
+    AttentionKind,
+    ComputedAttention,
+    LayerProjections,
+    StoredAttention,
+    Trace,
+)
+from transformer_viz.session import Phase, Session, Status
+
+SOURCE = "▁The ▁animal ▁slept ▁because ▁it ▁was ▁tired . </s>"
+TARGET = "<s> ▁Das ▁Tier ▁sch lief , ▁weil ▁es ▁müde ▁war ."
+
+
+@pytest.fixture(autouse=True)
+def _no_leftover_windows() -> Iterator[None]:
+    yield
+    app = QApplication.instance()
+    if isinstance(app, QApplication):
+        app.processEvents()
+        assert [w for w in app.topLevelWidgets() if w.isVisible()] == []
+
+
+def tokens(pieces: str | list[str]) -> tuple[Token, ...]:
+    """Pieces as tokens; ``?x`` is an unknown "x", ``<0xE2>`` a byte, ``<s>`` a special."""
+    made = []
+    for index, piece in enumerate(pieces.split() if isinstance(pieces, str) else pieces):
+        if piece in ("<s>", "</s>"):
+            made.append(Token(piece, 2 + (piece == "</s>"), TokenKind.SPECIAL))
+        elif piece.startswith("?"):
+            made.append(Token("<unk>", 1, TokenKind.UNKNOWN, surface=piece[1:]))
+        elif piece.startswith("<0x"):
+            made.append(Token(piece, 4 + index, TokenKind.BYTE))
+        else:
+            made.append(Token(piece, 300 + index))
+    return tuple(made)
+
+
+@pytest.fixture
+def make_trace() -> Callable[..., Trace]:
+    def make(
+        source: str | list[str] = SOURCE,
+        target: str | list[str] = TARGET,
+        *,
+        encoder: tuple[int, ...] = (3, 3),
+        decoder: tuple[int, ...] = (2, 2, 2),
+        maps: dict[AttentionKind, np.ndarray] | None = None,
+        seed: int = 0,
+    ) -> Trace:
+        """`encoder`, `decoder`: heads of each layer; `maps`: [L, H, Q, K] instead of random."""
+        rng = np.random.default_rng(seed)
+        sources, targets = tokens(source), tokens(target)
+
+        def computed(heads: tuple[int, ...], queries: int, keys: int) -> tuple:
+            def normal(count: int, rows: int) -> np.ndarray:
+                return rng.normal(0, 1.5, (count, rows, 8)).astype(np.float32)
+
+            return tuple(
+                LayerProjections(normal(h, queries), normal(h, keys), normal(h, keys))
+                for h in heads
+            )
+
+        s, t = len(sources), len(targets)
+        attention = {
+            AttentionKind.ENCODER_SELF: ComputedAttention(computed(encoder, s, s)),
+            AttentionKind.DECODER_SELF: ComputedAttention(computed(decoder, t, t), causal=True),
+            AttentionKind.CROSS: ComputedAttention(computed(decoder, t, s)),
+        }
+        for kind, one in (maps or {}).items():
+            attention[kind] = StoredAttention(one.astype(np.float32))
+        return Trace(
+            source_tokens=sources,
+            target_tokens=targets,
+            predicted_tokens=targets[1:] + tokens("</s>"),
+            attention=attention,
+            log_probabilities=np.log(rng.uniform(0.2, 1, t)).astype(np.float32),
+            text="The animal slept because it was tired.",
+            translation="Das Tier schlief, weil es müde war.",
+        )
+
+    return make
+
+
+@pytest.fixture
+def trace(make_trace: Callable[..., Trace]) -> Trace:
+    return make_trace()
+
+
+@pytest.fixture
+def session(qapp: QApplication, trace: Trace) -> Session:
+    """A session that shows `trace`."""
+    session = Session()
+    session.set_status(Status(Phase.READY))
+    session.set_trace(trace)
+    return session

@@ -1,0 +1,67 @@
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QImage, QPainter
+
+from core.text.tokens import Token, TokenKind
+from transformer_viz.drawing.chips import HEIGHT, draw_chip, lay_out_chips
+from transformer_viz.drawing.images import to_array
+from transformer_viz.theme import LIGHT
+
+pieces = st.lists(st.sampled_from(["▁Das", "▁Tier", "lief", ",", "▁" + "x" * 200]), max_size=30)
+
+
+@given(pieces, st.integers(50, 900))
+def test_chips_do_not_overlap_and_lines_break_between_words(
+    qapp, texts: list[str], width: int
+) -> None:
+    tokens = [Token(text) for text in texts]
+    rects = lay_out_chips(tokens, width, qapp.font()).rects
+    assert len(rects) == len(tokens)
+    for index in range(1, len(rects)):
+        before, rect = rects[index - 1], rects[index]
+        if rect.top() == before.top():
+            gap = rect.left() - before.right()
+            assert gap == 0 if not tokens[index].starts_word else gap > 0
+        else:
+            assert tokens[index].starts_word
+            assert rect.left() == 0
+            assert rect.top() > before.bottom()
+
+
+def test_a_special_token_never_joins_a_word(qapp) -> None:
+    tokens = [
+        Token("<s>", 2, TokenKind.SPECIAL),
+        Token("lief"),
+        Token("</s>", 3, TokenKind.SPECIAL),
+    ]
+    rects = lay_out_chips(tokens, 900, qapp.font()).rects
+    assert all(a.right() < b.left() for a, b in pairwise(rects))
+
+
+def picture(**look: object) -> np.ndarray:
+    image = QImage(80, 40, QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(LIGHT.color("chrome"))
+    with QPainter(image) as painter:
+        options = {"chosen": False, "hovered": False, "log_probability": None} | look
+        draw_chip(painter, QRectF(4, 4, 60, HEIGHT), Token("es"), LIGHT, **options)
+    return to_array(image)
+
+
+def test_the_chosen_and_the_hovered_chip_look_different(qapp) -> None:
+    looks = {picture(**look).tobytes() for look in ({}, {"chosen": True}, {"hovered": True})}
+    assert len(looks) == 3
+
+
+def test_the_bar_is_as_long_as_the_token_is_probable(qapp) -> None:
+    blank = picture()
+
+    def length(probability: float) -> int:
+        drawn = picture(log_probability=float(np.log(probability)))
+        return int((drawn != blank).any(axis=2).any(axis=0).sum())
+
+    assert abs(length(1.0) - 52) <= 1
+    assert abs(length(0.5) - 26) <= 1

@@ -1,0 +1,154 @@
+import html
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QLabel
+
+from core.trace.statistics import head_statistics
+from core.trace.trace import AttentionKind, Trace
+from transformer_viz.drawing.bars import ROW
+from transformer_viz.session import Session
+from transformer_viz.views import inspector as inspector_module
+from transformer_viz.views.inspector import CAVEAT, STATISTICS, Inspector
+
+E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
+
+
+@pytest.fixture
+def inspector(session: Session, show) -> Inspector:
+    return show(Inspector(session), 280, 600)
+
+
+def texts(inspector: Inspector) -> list[str]:
+    return [label.text() for label in inspector.findChildren(QLabel) if label.isVisible()]
+
+
+def value(inspector: Inspector, name: str) -> str:
+    (label,) = (w for w in inspector.findChildren(QLabel) if w.accessibleName() == name)
+    return label.text()
+
+
+def row_point(row: int) -> QPoint:
+    return QPoint(30, row * ROW + ROW // 2)
+
+
+def test_the_pinned_query_and_its_heaviest_keys(session, trace: Trace, inspector) -> None:
+    session.pin(4, 1)
+    assert "“it” looks at" in texts(inspector)
+    row = trace.row(E, 0, 0, 4)
+    bars = inspector.bars._bars
+    assert [bar.key for bar in bars] == list(np.argsort(-row, kind="stable")[:8])
+    assert bars[0].weight == pytest.approx(row.max())
+    assert f"{row.max():.3f}" in inspector.bars.accessibleDescription()
+
+
+def test_hover_comes_before_the_pin(session, inspector) -> None:
+    session.pin(4, 1)
+    session.set_hover(2, 0)
+    assert "“slept” looks at" in texts(inspector)
+    session.set_hover(None, 3)
+    assert "“it” looks at" in texts(inspector), "a column alone leaves the pinned row"
+    session.release()
+    assert not any("looks at" in text for text in texts(inspector) if text.startswith("“"))
+
+
+def test_a_decoder_query_says_what_it_predicts(session, inspector) -> None:
+    session.select(kind=D, query=1)
+    assert "“Das” looks at" in texts(inspector)
+    assert "before it predicts “Tier”" in texts(inspector)
+    assert len(inspector.bars._bars) == 2, "what is masked is not listed"
+
+
+def test_the_statistics_of_the_head(session, trace: Trace, inspector) -> None:
+    session.select(kind=E, layer=1, head=2)
+    expected = head_statistics(trace, E, 1, 2)
+    assert value(inspector, "entropy") == (
+        f"{expected.entropy:.2f} of {expected.entropy_limit:.2f} bits"
+    )
+    assert value(inspector, "confidence") == f"{expected.confidence:.2f}"
+    assert value(inspector, "mean distance") == f"{expected.mean_distance:.1f} tokens"
+    assert value(inspector, "on −1 / 0 / +1") == " / ".join(
+        f"{share:.2f}" for share in expected.offset_shares
+    )
+    assert value(inspector, "on specials") == f"{expected.special_share:.2f}"
+
+
+def test_cross_attention_has_no_distance(session, inspector) -> None:
+    session.select(kind=C)
+    assert value(inspector, "mean distance") == "–"
+    assert value(inspector, "on −1 / 0 / +1") == "–"
+
+
+def test_every_statistic_explains_itself(inspector) -> None:
+    for statistic in STATISTICS:
+        (label,) = (
+            w for w in inspector.findChildren(QLabel) if w.accessibleName() == statistic.name
+        )
+        assert statistic.formula in html.unescape(label.toolTip())
+        assert label.accessibleDescription() == statistic.formula
+
+
+def test_the_caveat_is_there(inspector) -> None:
+    assert CAVEAT in texts(inspector)
+
+
+def test_a_click_on_a_bar_pins_its_key(qtbot, session, inspector) -> None:
+    session.pin(4)
+    key = inspector.bars._bars[2].key
+    qtbot.mouseClick(inspector.bars, Qt.MouseButton.LeftButton, pos=row_point(2))
+    assert (session.selection.query, session.selection.key) == (4, key)
+
+
+def test_keys_walk_the_bars(qtbot, session, inspector) -> None:
+    session.pin(4)
+    keys = [bar.key for bar in inspector.bars._bars]
+    for expected in (keys[0], keys[1], keys[2]):
+        qtbot.keyClick(inspector.bars, Qt.Key.Key_Down)
+        assert session.selection.key == expected
+    qtbot.keyClick(inspector.bars, Qt.Key.Key_Up)
+    assert session.selection.key == keys[1]
+
+
+def test_pointing_at_a_bar_shows_its_cell(qtbot, session, inspector) -> None:
+    session.pin(4)
+    QApplication.processEvents()
+    key = inspector.bars._bars[1].key
+    qtbot.mouseMove(inspector.bars, row_point(1))
+    assert session.hover == (4, key)
+    qtbot.mouseMove(inspector.bars, QPoint(30, ROW * 20))
+    assert session.hover == (None, None)
+
+
+def test_it_scrolls_when_small_and_numbers_stay_in_sight(session, inspector) -> None:
+    session.pin(4)
+    inspector.resize(240, 160)
+    assert inspector.verticalScrollBar().maximum() > 0
+    assert inspector.widget().width() <= inspector.viewport().width()
+
+
+def test_without_a_trace_there_are_no_numbers(show) -> None:
+    inspector = show(Inspector(Session()), 280, 600)
+    assert all(value(inspector, statistic.name) == "" for statistic in STATISTICS)
+
+
+def test_a_large_map_is_measured_beside_the_event_loop(
+    qtbot, session, make_trace, show, monkeypatch
+) -> None:
+    monkeypatch.setattr(inspector_module, "INLINE_CELLS", 10)
+    trace = make_trace(seed=3)
+    session.set_trace(trace)
+    inspector = show(Inspector(session), 280, 600)
+    assert value(inspector, "entropy") == "…"
+    qtbot.waitUntil(lambda: value(inspector, "entropy") != "…")
+    expected = head_statistics(trace, E, 0, 0)
+    assert value(inspector, "confidence") == f"{expected.confidence:.2f}"
+
+
+@pytest.mark.parametrize("word", ["<b>bold</b>", "😀", "שלום", "x" * 80, "\ud800"], ids=ascii)
+def test_any_token_is_plain_text(session, make_trace, inspector, pixels, word: str) -> None:
+    session.set_trace(make_trace(["▁" + word, "</s>"], ["<s>", word]))
+    session.pin(0)
+    pixels(inspector)
+    for label in inspector.findChildren(QLabel):
+        assert label.textFormat() == Qt.TextFormat.PlainText

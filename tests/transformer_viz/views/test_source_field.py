@@ -1,0 +1,245 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QKeySequence, QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+
+from transformer_viz.controller import MAX_CHARACTERS
+from transformer_viz.session import Session
+from transformer_viz.theme import DARK, LIGHT
+from transformer_viz.views.source_field import SourceField, clean, utf16_offsets
+
+
+@pytest.fixture
+def field(show) -> SourceField:
+    return show(SourceField(Session()), 500, 60)
+
+
+@pytest.fixture
+def edits(field: SourceField) -> list[str]:
+    heard: list[str] = []
+    field.textEdited.connect(heard.append)
+    return heard
+
+
+def underlined(field: SourceField) -> list[str]:
+    return [s.cursor.selectedText() for s in field.editor.extraSelections()]
+
+
+def test_typing_is_heard_key_by_key_and_setting_is_not(qtbot, field, edits) -> None:
+    field.set_text("It was ")
+    assert edits == []
+    field.editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(field.editor, "ti")
+    assert edits == ["It was t", "It was ti"]
+    assert field.text() == "It was ti"
+
+
+def test_enter_submits_and_shift_enter_breaks_the_line(qtbot, field) -> None:
+    field.set_text("One")
+    field.editor.moveCursor(QTextCursor.MoveOperation.End)
+    with qtbot.waitSignal(field.submitted) as submitted:
+        qtbot.keyClick(field.editor, Qt.Key.Key_Return)
+    assert submitted.args == ["One"]
+    qtbot.keyClick(field.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(field.editor, "Two")
+    assert field.text() == "One\nTwo"
+
+
+def test_a_text_that_was_set_can_be_undone(qtbot, field, edits) -> None:
+    field.set_text("The first.")
+    field.set_text("The second.")
+    qtbot.keySequence(field.editor, QKeySequence(QKeySequence.StandardKey.Undo))
+    assert field.text() == "The first."
+    assert edits == ["The first."]
+
+
+# Unknown words
+
+
+def test_spans_count_characters_whatever_qt_counts(field) -> None:
+    text = "a 😀😀 dragon\nslept 🎉 zzyzx"
+    field.set_text(text)
+    spans = [(text.index(word), text.index(word) + len(word)) for word in ("dragon", "zzyzx")]
+    field.set_unknown(spans)
+    assert underlined(field) == ["dragon", "zzyzx"]
+
+
+def test_marks_move_with_the_words(qtbot, field) -> None:
+    field.set_text("the zzyzx slept")
+    field.set_unknown([(4, 9)])
+    field.editor.moveCursor(QTextCursor.MoveOperation.Start)
+    qtbot.keyClicks(field.editor, "oh ")
+    assert underlined(field) == ["zzyzx"]
+
+
+def test_marks_are_seen_in_the_colour_of_the_theme(field, pixels) -> None:
+    field.set_text("zzyzx")
+    plain = pixels(field)
+    field.set_unknown([(0, 5)])
+    marked = pixels(field)
+    assert (plain != marked).any()
+    field.apply_theme(DARK)
+    (selection,) = field.editor.extraSelections()
+    assert selection.format.underlineColor() == DARK.color("warning") != LIGHT.color("warning")
+
+
+def test_spans_of_an_older_longer_text_do_no_harm(field) -> None:
+    field.set_text("ab")
+    field.set_unknown([(1, 50), (30, 40)])
+    assert underlined(field) == ["b", ""]
+
+
+@given(st.text(max_size=50))
+def test_offsets_agree_with_utf_16(text: str) -> None:
+    expected = [
+        len(text[:i].encode("utf-16-le", "surrogatepass")) // 2 for i in range(len(text) + 1)
+    ]
+    assert utf16_offsets(text) == expected
+
+
+# History
+
+
+def test_up_and_down_walk_the_history_and_come_back_to_the_draft(qtbot, field, edits) -> None:
+    field.set_history(["newest", "older", "oldest"])
+    field.set_text("draft")
+    keys = [Qt.Key.Key_Up] * 4 + [Qt.Key.Key_Down] * 4
+    for key in keys:
+        qtbot.keyClick(field.editor, key)
+    assert edits == ["newest", "older", "oldest", "older", "newest", "draft"]
+    assert field.text() == "draft"
+
+
+def test_what_is_shown_already_is_skipped(qtbot, field) -> None:
+    field.set_history(["same", "other"])
+    field.set_text("same")
+    qtbot.keyClick(field.editor, Qt.Key.Key_Up)
+    assert field.text() == "other"
+
+
+def test_an_edit_starts_a_new_draft(qtbot, field) -> None:
+    field.set_history(["newest", "older"])
+    qtbot.keyClick(field.editor, Qt.Key.Key_Up)
+    field.editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(field.editor, "!")
+    qtbot.keyClick(field.editor, Qt.Key.Key_Up)
+    assert field.text() == "newest"
+    qtbot.keyClick(field.editor, Qt.Key.Key_Down)
+    assert field.text() == "newest!"
+
+
+def test_inside_a_text_of_several_lines_up_is_a_line_up(qtbot, field) -> None:
+    field.set_history(["newest"])
+    field.set_text("one\ntwo")
+    field.editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClick(field.editor, Qt.Key.Key_Up)
+    assert field.text() == "one\ntwo"
+    qtbot.keyClick(field.editor, Qt.Key.Key_Up)
+    assert field.text() == "newest"
+
+
+# Size and limit
+
+
+def test_it_grows_from_one_line_to_three_and_then_scrolls(qtbot, field) -> None:
+    heights, hidden = [], []
+    for lines in (1, 2, 3, 4, 1):
+        field.set_text("\n".join("x" * lines))
+        qtbot.wait(1)
+        heights.append(field.editor.height())
+        hidden.append(field.editor.verticalScrollBar().maximum())
+    assert heights[0] < heights[1] < heights[2] == heights[3]
+    assert heights[4] == heights[0]
+    assert hidden == [0, 0, 0, 1, 0], "lines out of sight"
+
+
+def test_a_long_line_wraps(qtbot, field) -> None:
+    one = field.editor.height()
+    field.set_text("word " * 30)
+    qtbot.waitUntil(lambda: field.editor.height() > one)
+
+
+def test_the_counter_shows_near_the_limit_only(field) -> None:
+    assert not field.counter.isVisible()
+    field.set_text("x" * int(0.9 * MAX_CHARACTERS))
+    assert field.counter.isVisible()
+    assert f"/ {MAX_CHARACTERS:,}" in field.counter.text()
+    assert field.counter.property("role") == "soft"
+    field.set_text("x" * (MAX_CHARACTERS + 1))
+    assert field.counter.property("role") == "error"
+    assert len(field.text()) == MAX_CHARACTERS + 1, "nothing is cut in silence"
+    field.set_text("short")
+    assert not field.counter.isVisible()
+
+
+# What may be pasted
+
+
+@pytest.mark.parametrize(
+    ("pasted", "expected"),
+    [
+        ("a\r\nb\rc", "a\nb\nc"),
+        ("a\u2028b\u2029c\x0bd", "a\nb\nc\nd"),
+        ("nul\x00bell\x07", "nulbell"),
+        ("<b>bold</b> &amp; </s>", "<b>bold</b> &amp; </s>"),
+        ("שלום 😀 日本", "שלום 😀 日本"),
+    ],
+)
+def test_pasted_text_is_plain_and_clean(field, edits, pasted: str, expected: str) -> None:
+    data = QMimeData()
+    data.setText(pasted)
+    data.setHtml("<h1>not this</h1>")
+    field.editor.insertFromMimeData(data)
+    assert field.text() == expected
+    assert edits == [expected]
+
+
+def test_a_lone_surrogate_does_no_harm(field) -> None:
+    field.set_text("a\ud800b")
+    assert field.text()[0] == "a"
+    field.set_unknown([(1, 2)])
+
+
+@given(st.text(max_size=60))
+def test_clean_text_has_no_control_characters(text: str) -> None:
+    cleaned = clean(text)
+    assert not [c for c in cleaned if (c < " " and c not in "\n\t") or c == "\x7f"]
+    assert clean(cleaned) == cleaned
+
+
+def test_files_are_left_to_the_window(field) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/tmp/model.safetensors")])
+    data.setText("/tmp/model.safetensors")
+    assert not field.editor.canInsertFromMimeData(data)
+    link = QMimeData()
+    link.setUrls([QUrl("https://example.org")])
+    link.setText("https://example.org")
+    assert field.editor.canInsertFromMimeData(link)
+
+
+def test_tab_moves_on(qtbot, show) -> None:
+    window = QWidget()
+    row = QHBoxLayout(window)
+    field, button = SourceField(Session()), QPushButton("next")
+    row.addWidget(field)
+    row.addWidget(button)
+    show(window)
+    field.setFocus()
+    qtbot.waitUntil(field.editor.hasFocus)
+    qtbot.keyClick(field.editor, Qt.Key.Key_Tab)
+    assert button.hasFocus()
+    assert field.text() == ""
+
+
+def test_the_field_says_what_it_is_for(field) -> None:
+    assert field.editor.accessibleName() == "English sentence"
+    assert "English" in field.editor.placeholderText()
+
+
+def test_it_opens_with_the_text_of_the_session(show) -> None:
+    session = Session()
+    session.set_text("It was tired.")
+    assert show(SourceField(session)).text() == "It was tired."
