@@ -74,6 +74,8 @@ MALFORMED: list[tuple[Any, str]] = [
     ({"a": {"data_offsets": [0]}}, DAMAGED),
     ({"a": {"data_offsets": [0, "x"]}, "b": {"data_offsets": [0, 1]}}, DAMAGED),
     ({"a": {"data_offsets": [0, 1]}}, DAMAGED),
+    ({"a": {"shape": ["a", 10**12], "data_offsets": [0, 1]}}, DAMAGED),
+    ({"a": {"shape": [[0], 10**12], "data_offsets": [0, 1]}}, DAMAGED),
     ({"__metadata__": []}, DAMAGED),
     ({"__metadata__": None}, DAMAGED),
     ({}, "not a Transformer Viz model"),
