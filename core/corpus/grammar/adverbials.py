@@ -55,19 +55,21 @@ def add_adverbs(
     draft: Draft, result: Clause, verb: Verb, tense: Tense, *, negated: bool = False
 ) -> None:
     """At times an adverb of manner, somebody else, and an adverb of time or frequency."""
-    verb_key = key(verb)
-    ways = manners(verb_key)
+    roll = draft.random.random()
+    if roll < 0.1 and not negated:
+        result.add_mid_adverb(*adverb_words(draft.pick(adverbs("frequency", tense))))
+        return
+    if result.ends_in_relative:  # what follows would seem to belong to the relative clause
+        return
+    ways = manners(key(verb))
     if ways and draft.chance(0.25):
         result.add_manner(*adverb_words(draft.pick(ways)))
-    others = company(verb_key)
+    others = company(key(verb))
     if others and not negated and draft.chance(0.12):
         phrase = preposition_with_object(draft, draft.pick(others), Case.DATIVE, PERSON)
         result.add_adjunct(*phrase)
-    roll = draft.random.random()
-    if roll < 0.12:
+    if roll > 0.85:
         add_time(draft, result, tense, negated=negated)
-    elif roll < 0.22 and not negated:
-        result.add_mid_adverb(*adverb_words(draft.pick(adverbs("frequency", tense))))
 
 
 def preposition_with_object(

@@ -30,6 +30,7 @@ class Clause:
         "_pronouns",
         "_tail",
         "draft",
+        "ends_in_relative",
         "english_adverb",
         "english_after",
         "nicht",
@@ -50,6 +51,7 @@ class Clause:
         self._manner: list[German] = []
         self._complements: list[German] = []
         self._tail: list[German] = []
+        self.ends_in_relative = False
         self.nicht: German | None = None
         draft.link(DependencyKind.SUBJECT_VERB, verb.english_finite, subject.head)
         draft.link(DependencyKind.SUBJECT_VERB, verb.finite, subject.german_head)
@@ -78,6 +80,7 @@ class Clause:
             self.draft.link(DependencyKind.NEGATION, phrase.kein, self.verb.finite)
         self._objects += self._tail + phrase.german
         self._tail = phrase.tail
+        self.ends_in_relative = bool(phrase.tail)
 
     def add_complement(self, tree: Tree, german: list[German], tail: list[German]) -> None:
         """A prepositional object, place, direction or predicate: what follows "nicht"."""
@@ -85,11 +88,13 @@ class Clause:
         (self._complements or self._objects).extend(self._tail)
         self._complements += german
         self._tail = tail
+        self.ends_in_relative = bool(tail)
 
     def add_adjunct(self, tree: Tree, german: list[German]) -> None:
         """An agent or a place that precedes "nicht"."""
         self.english_after.append(tree)
-        self._adjuncts += self._tail + german
+        self._objects += self._tail
+        self._adjuncts += german
         self._tail = []
 
     def add_manner(self, tree: Tree, german: list[German]) -> None:

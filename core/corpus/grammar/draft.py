@@ -100,8 +100,10 @@ class Draft:
             self.held = self.held or bool(held)
             choices = held or choices
         adjective = self.pick(choices)
-        if adjective in self._adjectives:
-            adjective = self.pick(choices)
+        for _ in range(4):
+            if adjective not in self._adjectives:
+                break
+            adjective = self.pick(adjectives_of(noun.english, noun.semantic, False))
         self._adjectives.append(adjective)
         return adjective
 

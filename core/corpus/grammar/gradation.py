@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-from core.corpus.grammar.entries import Adjective
+from core.corpus.grammar.draft import Draft
+from core.corpus.grammar.entries import Adjective, Adverb
+from core.corpus.grammar.vocabulary import adverb
 
-UNGRADED = [
-    "abstract",
-    "absurd",
-    "black",
-    "blind",
-    "blue",
-    "brilliant",
-    "brown",
-    "confidential",
-    "correct",
-    "deadly",
-    "deaf",
-    "delicious",
-    "empty",
-    "genuine",
-    "gray",
-    "green",
-    "historic",
-    "illegal",
-    "independent",
-    "magnificent",
-    "necessary",
-    "original",
-    "red",
-    "rural",
-    "unexpected",
-    "white",
-    "worthless",
-    "wrong",
-    "yellow",
-]
+UNGRADED = frozenset(
+    {
+        *("abstract", "absurd", "black", "blind", "blue", "brilliant", "brown", "confidential"),
+        *("correct", "deadly", "deaf", "delicious", "empty", "genuine", "gray", "green"),
+        *("historic", "illegal", "independent", "magnificent", "necessary", "original", "red"),
+        *("rural", "unexpected", "white", "worthless", "wrong", "yellow"),
+    }
+)
+COMPLETELY = frozenset(
+    {
+        *("absurd", "blind", "confidential", "correct", "deaf", "empty", "illegal"),
+        *("independent", "unexpected", "worthless", "wrong"),
+    }
+)
+DEGREES = tuple(
+    adverb(english)
+    for english in (
+        *("very", "too", "so", "quite", "extremely", "really", "particularly", "unusually"),
+    )
+)
+NEGATED_DEGREES = tuple(adverb(english) for english in ("very", "too", "so", "particularly"))
 
 
 def gradable(adjective: Adjective) -> bool:
     return adjective.english not in UNGRADED
+
+
+def random_degree(draft: Draft, adjective: Adjective, *, negated: bool = False) -> Adverb | None:
+    """At times an adverb of degree that suits ``adjective`` as predicate."""
+    if not draft.chance(0.45):
+        return None
+    if gradable(adjective):
+        return draft.pick(NEGATED_DEGREES if negated else DEGREES)
+    return adverb("completely") if adjective.english in COMPLETELY else None

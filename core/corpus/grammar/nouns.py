@@ -20,7 +20,6 @@ from core.corpus.grammar.vocabulary import nouns, nouns_of, preposition, preposi
 OWNED = frozenset(
     {
         SemanticClass.ANIMAL,
-        SemanticClass.BUILDING,
         SemanticClass.DOCUMENT,
         SemanticClass.IDEA,
         SemanticClass.TOOL,

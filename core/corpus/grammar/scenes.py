@@ -33,7 +33,7 @@ from core.corpus.grammar.predication import copula
 from core.corpus.grammar.sentence import English, German, Tree
 from core.corpus.grammar.specifiers import BARE
 from core.corpus.grammar.verbs import verb_group
-from core.corpus.grammar.vocabulary import PERSON, nouns, verbs_of, verbs_on
+from core.corpus.grammar.vocabulary import PERSON, noun, nouns, verbs_of, verbs_on
 
 MAX_RELATIVES = 2
 
@@ -176,7 +176,10 @@ RELATIVE_FRAMES = {
     "dative": (Frame.DATIVE, Case.DATIVE),
     "prepositional": (Frame.PREPOSITIONAL, None),
 }
-BELONGINGS = (SemanticClass.PERSON, SemanticClass.ANIMAL, SemanticClass.VEHICLE)
+BELONGINGS = (
+    *nouns(SemanticClass.ANIMAL, SemanticClass.VEHICLE),
+    *(noun(word) for word in ("brother", "sister", "son", "daughter", "friend", "colleague")),
+)
 
 
 @cache
@@ -239,7 +242,9 @@ def add_relative(
     case = verb.german.case if role == "prepositional" else RELATIVE_FRAMES[role][1]
     assert case is not None
     pronoun = _relative_pronoun(draft, phrase, case, after_preposition=role == "prepositional")
-    subject = random_person(draft) if by_person else subject_phrase(draft, verb, depth=depth + 1)
+    subject = (
+        random_person(draft) if by_person else subject_phrase(draft, verb, depth=MAX_RELATIVES)
+    )
     group = verb_group(
         draft, verb.english, verb.german, tense=tense, number=subject.number, final=True
     )
@@ -266,7 +271,7 @@ def _add_genitive_relative(draft: Draft, phrase: Phrase) -> bool:
     if noun is None or noun.semantic is not SemanticClass.PERSON:
         return False
     whose = _relative_pronoun(draft, phrase, Case.GENITIVE)
-    thing = draft.noun(nouns(*BELONGINGS))
+    thing = draft.noun(BELONGINGS)
     number = Number.PLURAL if draft.chance(0.3) else Number.SINGULAR
     belonging = noun_phrase(draft, thing, Case.NOMINATIVE, number=number, specifier=BARE)
     subject = Phrase(

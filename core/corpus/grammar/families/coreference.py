@@ -17,7 +17,7 @@ from core.corpus.grammar.entries import Adverb, Case, Noun, SemanticClass, Tense
 from core.corpus.grammar.entries import Frame as VerbFrame
 from core.corpus.grammar.families.frames import CONTRASTS, REASONS, REFUSALS, Frame
 from core.corpus.grammar.families.stories import NEUTRAL, STORIES, Story
-from core.corpus.grammar.nouns import OWNED, owner_phrase, random_person, sited
+from core.corpus.grammar.nouns import OWNED, SITED, owner_phrase, random_person, sited
 from core.corpus.grammar.phrases import (
     Phrase,
     comma,
@@ -48,10 +48,16 @@ def coreference(draft: Draft) -> tuple[Composition, ...]:
     """Both readings of one main clause, the agent's first; empty where no adjective fits."""
     story = draft.pick(STORIES)
     agent, goal = _nouns(draft, story)
-    frame = _frame(draft, story)
+    return readings(draft, story, _frame(draft, story), agent, goal)
+
+
+def readings(
+    draft: Draft, story: Story, frame: Frame, agent: Noun, goal: Noun
+) -> tuple[Composition, ...]:
+    """Both readings of ``story`` in the shape of ``frame``, told of these two nouns."""
     degree = adverb(draft.pick(frame.degrees))
     main = _main_clause(draft, story, frame, agent, goal)
-    readings = []
+    found = []
     for antecedent, other, adjectives in (
         (main.agent, main.goal, story.agent_adjectives),
         (main.goal, main.agent, story.goal_adjectives),
@@ -59,8 +65,8 @@ def coreference(draft: Draft) -> tuple[Composition, ...]:
         reading = _reading(draft.fork(), frame, main, antecedent, other, adjectives, degree)
         if reading is None:
             return ()
-        readings.append(reading)
-    return tuple(readings)
+        found.append(reading)
+    return tuple(found)
 
 
 @dataclass(slots=True)
@@ -85,6 +91,8 @@ def _nouns(draft: Draft, story: Story) -> tuple[Noun, Noun]:
 
 def _frame(draft: Draft, story: Story) -> Frame:
     """A frame for ``story``: things without a will want nothing, people stay active."""
+    if not story.reason and draft.chance(0.1):
+        return REFUSALS[0]
     contrast = not story.reason and draft.chance(0.25)
     frames: tuple[Frame, ...] = REASONS if story.reason else CONTRASTS if contrast else REFUSALS
     while True:
@@ -115,9 +123,9 @@ def _main_clause(
     goal = _antecedent(draft, goal_noun, goal_case, attributes)
     person = random_person(draft) if story.place else None
     if not frame.passive:
-        _extend(draft, goal if person is None else agent, goal=True)
-    if person is None and not frame.passive:
-        _extend(draft, agent, goal=False)
+        if person is None:
+            _extend(draft, agent)
+        _extend(draft, agent if person else goal, is_object=True, place_follows=story.place)
     subject = person or (goal if frame.passive else agent)
     group = verb_group(
         draft,
@@ -139,7 +147,7 @@ def _main_clause(
         clause.add_object(target, DependencyKind.OBJECT, preposition=entry.english.preposition)
         if person is not None:
             clause.add_adjunct(*prepositional("in", "in", goal))
-    if frame.tense is not Tense.PERFECT and draft.chance(0.15):
+    if frame.tense is not Tense.PERFECT and not clause.ends_in_relative and draft.chance(0.15):
         _add_when(draft, clause, frame.tense)
     classes = {noun.semantic for noun in draft.used} - {story.agents, story.goals} - PERSON
     return _Main(clause, agent, goal, saying, attributes, classes)
@@ -159,14 +167,17 @@ def _antecedent(draft: Draft, noun: Noun, case: Case, attributes: set[str]) -> P
     return noun_phrase(draft, noun, case, adjectives=chosen)
 
 
-def _extend(draft: Draft, phrase: Phrase, *, goal: bool) -> None:
+def _extend(
+    draft: Draft, phrase: Phrase, *, is_object: bool = False, place_follows: bool = False
+) -> None:
     """Put words between the nouns: a relative clause about a person, an owner, a site."""
+    assert phrase.noun is not None
     roll = draft.random.random()
-    if roll < 0.12:
+    if roll < 0.12 and not place_follows:
         add_relative(draft, phrase, role="object", depth=MAX_RELATIVES, by_person=True)
-    elif roll < 0.2 and not goal:
+    elif roll < 0.2 and not is_object and phrase.noun.semantic in SITED:
         sited(draft, phrase)
-    elif roll < 0.25 and goal and phrase.noun is not None and phrase.noun.semantic in OWNED:
+    elif roll < 0.25 and is_object and phrase.noun.semantic in OWNED:
         of_phrase(phrase, owner_phrase(draft))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from core.corpus.grammar.adverbials import adverb_words, preposition_with_object
-from core.corpus.grammar.clausal import CLAUSE_VERBS, CONJUNCTIONS
+from core.corpus.grammar.clausal import CLAUSE_VERBS, CONJUNCTIONS, Conjunction
 from core.corpus.grammar.clauses import Clause
 from core.corpus.grammar.dependencies import DependencyKind
 from core.corpus.grammar.draft import Draft
 from core.corpus.grammar.entries import Case, Number, Tense
-from core.corpus.grammar.families.plain import DEGREES
+from core.corpus.grammar.gradation import random_degree
 from core.corpus.grammar.lexicon import VERBS
 from core.corpus.grammar.nouns import random_person
 from core.corpus.grammar.phrases import (
@@ -41,13 +41,14 @@ def fronted(draft: Draft) -> tuple[Composition, ...]:
         tree, german = adverb_words(draft.pick(adverbs("time", tense)))
         front = [tree]
     elif roll < 0.6:
-        tree, german = adverb_words(draft.pick(adverbs("sentence", tense)))
-        front = [tree, english_comma()]
+        entry = draft.pick(adverbs("sentence", tense))
+        tree, german = adverb_words(entry)
+        front = [tree] if entry.english == "perhaps" else [tree, english_comma()]
     else:
-        entry = draft.pick(FRONT_PREPOSITIONS)
-        if entry.english == "since":
+        opening = draft.pick(FRONT_PREPOSITIONS)
+        if opening.english == "since":
             tense = Tense.PERFECT
-        tree, german = preposition_with_object(draft, entry, Case.DATIVE)
+        tree, german = preposition_with_object(draft, opening, Case.DATIVE)
         front = [tree]
     main = clause(draft, draft.pick(VERBS), tense=tense, negated=draft.chance(0.15), bare=True)
     draft.link(DependencyKind.FRONTED, main.verb.finite, german[0])
@@ -65,7 +66,7 @@ def subordinate(draft: Draft) -> tuple[Composition, ...]:
     main = clause(draft, draft.pick(VERBS), tense=tense, negated=negated, bare=True)
     english = English(conjunction.english, "conjunction")
     german = German(conjunction.german, english)
-    reason = _subordinate_clause(draft, main.subject, embedded(tense), conjunction.states)
+    reason = _subordinate_clause(draft, main.subject, embedded(tense), conjunction)
     draft.link(DependencyKind.SUBORDINATE, reason.verb.finite, german)
     tree = Tree("SBAR", english, reason.english())
     clause_words = [german, *reason.final()]
@@ -82,23 +83,25 @@ def subordinate(draft: Draft) -> tuple[Composition, ...]:
     )
 
 
-def _subordinate_clause(draft: Draft, subject: Phrase, tense: Tense, states: bool) -> Clause:
-    """What somebody does; or, with ``states``, how the ``subject`` of the main clause is."""
+def _subordinate_clause(
+    draft: Draft, subject: Phrase, tense: Tense, conjunction: Conjunction
+) -> Clause:
+    """What somebody does; or, after "because" and the like, how the main clause's subject is."""
     noun = subject.noun
     clear = noun is not None and (noun.pronoun != "it" or draft.used == [noun])
-    if states and noun is not None and clear and draft.chance(0.7):
+    if conjunction.states and noun is not None and clear and draft.chance(0.7):
+        entry = draft.adjective(noun)
         return copula(
             draft,
             subject_again(draft, subject),
-            draft.adjective(noun),
+            entry,
             tense=tense,
             noun=noun,
-            degree_adverb=draft.pick(DEGREES) if draft.chance(0.5) else None,
-            negated=draft.chance(0.1),
+            degree_adverb=random_degree(draft, entry),
             final=True,
         )
-    verb = draft.pick(VERBS)
-    return clause(draft, verb, tense=tense, final=True, negated=draft.chance(0.15))
+    negated = conjunction.states and draft.chance(0.15)
+    return clause(draft, draft.pick(VERBS), tense=tense, final=True, negated=negated, bare=True)
 
 
 def subject_again(draft: Draft, antecedent: Phrase, case: Case = Case.NOMINATIVE) -> Phrase:

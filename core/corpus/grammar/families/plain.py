@@ -6,7 +6,8 @@ from functools import cache
 
 from core.corpus.grammar.clauses import Clause
 from core.corpus.grammar.draft import Draft
-from core.corpus.grammar.entries import Case, SemanticClass, Tense, Verb
+from core.corpus.grammar.entries import Case, Tense, Verb
+from core.corpus.grammar.gradation import random_degree
 from core.corpus.grammar.lexicon import VERBS
 from core.corpus.grammar.nouns import random_noun_phrase
 from core.corpus.grammar.predication import copula, random_modal, random_tense
@@ -14,13 +15,10 @@ from core.corpus.grammar.scenes import clause, subject_phrase
 from core.corpus.grammar.sentence import Composition
 from core.corpus.grammar.verbs import SIMPLE
 from core.corpus.grammar.vocabulary import (
+    PERSON,
     THINGS,
-    adverbs,
     nouns_of,
 )
-
-DEGREES = adverbs("degree", Tense.PRESENT)
-FRONT_RELATIONS = ("time", "cause")
 
 
 def compose(result: Clause, draft: Draft) -> tuple[Composition]:
@@ -38,12 +36,11 @@ def simple(draft: Draft) -> tuple[Composition, ...]:
 
 def predication(draft: Draft, tense: Tense, *, negated: bool = False) -> Clause:
     """ "The house is very old" """
-    noun = draft.noun(nouns_of(THINGS if draft.chance(0.8) else frozenset({SemanticClass.PERSON})))
+    noun = draft.noun(nouns_of(THINGS if draft.chance(0.8) else PERSON))
     subject = random_noun_phrase(draft, noun, Case.NOMINATIVE, negated=negated, plain=True)
-    degree = draft.pick(DEGREES) if draft.chance(0.4) else None
-    return copula(
-        draft, subject, draft.adjective(noun), tense=tense, degree_adverb=degree, negated=negated
-    )
+    adjective = draft.adjective(noun)
+    degree = random_degree(draft, adjective, negated=negated)
+    return copula(draft, subject, adjective, tense=tense, degree_adverb=degree, negated=negated)
 
 
 def negation(draft: Draft) -> tuple[Composition, ...]:

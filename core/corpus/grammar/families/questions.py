@@ -81,7 +81,9 @@ def _object(draft: Draft, tense: Tense) -> Composition:
     """Who did he help? Wem half er? What did he buy? Was kaufte er?"""
     verb = draft.pick(verbs(Frame.TRANSITIVE, Frame.DATIVE))
     case = Case.ACCUSATIVE if verb.frame is Frame.TRANSITIVE else Case.DATIVE
-    person = PEOPLE in verb.objects and (case is Case.DATIVE or draft.chance(0.5))
+    things = verb.objects - {PEOPLE, SemanticClass.ANIMAL}
+    chosen = case is Case.DATIVE or not things or draft.chance(0.5)
+    person = PEOPLE in verb.objects and chosen
     if case is Case.DATIVE and not person:
         return _yes_no(draft, tense)
     asked = _asked(draft, verb, tense)

@@ -18,7 +18,8 @@ from core.corpus.grammar.entries import (
     Tense,
     Verb,
 )
-from core.corpus.grammar.families.plain import DEGREES, compose
+from core.corpus.grammar.families.plain import compose
+from core.corpus.grammar.gradation import random_degree
 from core.corpus.grammar.lexicon import NAMES, VERBS
 from core.corpus.grammar.nouns import owner_phrase, random_noun, random_noun_phrase, sited
 from core.corpus.grammar.phrases import (
@@ -70,7 +71,7 @@ BELONGINGS: tuple[tuple[tuple[Noun, ...], tuple[Noun, ...]], ...] = (
 PERSONAL = (
     *nouns(C.ANIMAL, C.VEHICLE, C.CLOTHING, C.DOCUMENT),
     *(noun(word) for word in ("house", "apartment", "garden", "room", "office")),
-    *(noun(word) for word in ("brother", "sister", "mother", "father", "son", "daughter")),
+    *(noun(word) for word in ("brother", "sister", "son", "daughter", "friend", "colleague")),
 )
 """What a person has."""
 
@@ -163,18 +164,27 @@ def _described(draft: Draft) -> tuple[Composition, ...]:
     tense = draft.pick((Tense.PAST, Tense.PRESENT))
     owner, things = _some_owner(draft)
     first = copula(draft, owner.phrase, draft.adjective(_noun_of(owner)), tense=tense)
-    thing = draft.pick(things)
-    second = copula(
-        draft,
-        owned(draft, thing, Case.NOMINATIVE, owner),
-        draft.adjective(thing),
-        tense=tense,
-        degree_adverb=draft.pick(DEGREES) if draft.chance(0.5) else None,
-    )
+    second = _copula_of(draft, owner, draft.pick(things), tense)
     conjunction = English("but", "conjunction")
     german = German("aber", conjunction)
     tree = Tree("S", first.english(), english_comma(), conjunction, second.english())
     return (Composition(tree, [*first.second(), comma(), german, *second.second()], draft.links),)
+
+
+def _copula_of(
+    draft: Draft, owner: Owner, thing: Noun, tense: Tense, *, final: bool = False
+) -> Clause:
+    """ "its engine is very loud"; several owners have several things."""
+    number = owner.phrase.number if thing.countable else SINGULAR
+    adjective = draft.adjective(thing)
+    return copula(
+        draft,
+        owned(draft, thing, Case.NOMINATIVE, owner, number),
+        adjective,
+        tense=tense,
+        degree_adverb=random_degree(draft, adjective),
+        final=final,
+    )
 
 
 def _noun_of(owner: Owner) -> Noun:
@@ -194,14 +204,7 @@ def _because(
 ) -> tuple[Composition, ...]:
     conjunction = English("because", "conjunction")
     german = German("weil", conjunction)
-    reason = copula(
-        draft,
-        owned(draft, thing, Case.NOMINATIVE, owner),
-        draft.adjective(thing),
-        tense=tense,
-        degree_adverb=draft.pick(DEGREES) if draft.chance(0.5) else None,
-        final=True,
-    )
+    reason = _copula_of(draft, owner, thing, tense, final=True)
     draft.link(DependencyKind.SUBORDINATE, reason.verb.finite, german)
     tree = Tree("S", *main.english().children, Tree("SBAR", conjunction, reason.english()))
     return (Composition(tree, [*main.second(), comma(), german, *reason.final()], draft.links),)
@@ -291,9 +294,7 @@ def _attract(draft: Draft, subject: Phrase, subject_noun: Noun, number: Number) 
             draft, draft.noun(nouns(C.PERSON, C.ANIMAL)), Case.DATIVE, number=number
         )
         with_modifier(subject, *prepositional("with", "mit", company))
-    elif semantic in (C.DOCUMENT, C.ANIMAL, C.BUILDING, C.VEHICLE) and (
-        roll < 0.4 or semantic is C.DOCUMENT
-    ):
+    elif semantic is C.DOCUMENT or (semantic in (C.ANIMAL, C.VEHICLE) and roll < 0.4):
         of_phrase(subject, owner_phrase(draft, number))
     else:
         sited(draft, subject, number)

@@ -53,7 +53,7 @@ def _story(
     )
 
 
-_WEARY = "tired sleepy lazy sick weak nervous shy young blind hungry thirsty"
+_WEARY = "tired sleepy lazy sick weak nervous shy young hungry thirsty"
 
 STORIES = (
     _story(
@@ -167,7 +167,7 @@ STORIES = (
         "clothing",
         "wash clean",
         "water",
-        "expensive thick valuable black",
+        "expensive thick valuable",
         "cold shallow wild deep",
         place=True,
     ),
