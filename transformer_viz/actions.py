@@ -18,6 +18,7 @@ class Actions(QObject):
         self._window = window
         self._actions: dict[str, QAction] = {}
         self._menus: dict[str, QMenu] = {}
+        self._submenus: dict[tuple[str, str], QMenu] = {}
 
     def __getitem__(self, name: str) -> QAction:
         return self._actions[name]
@@ -25,33 +26,35 @@ class Actions(QObject):
     def __iter__(self) -> Iterator[QAction]:
         return iter(self._actions.values())
 
-    def menu(self, title: str) -> QMenu:
-        """The menu of this title (with its mnemonic), made when first asked for."""
+    def menu(self, title: str, submenu: str | None = None) -> QMenu:
+        """The menu of this title (with its mnemonic), or one in it; made when first asked for."""
         if title not in self._menus:
             self._menus[title] = QMenu(title, self._window)
-        return self._menus[title]
+        if submenu is None:
+            return self._menus[title]
+        if (title, submenu) not in self._submenus:
+            self._submenus[title, submenu] = self._menus[title].addMenu(submenu)
+        return self._submenus[title, submenu]
 
     def add(
         self,
         name: str,
-        menu: str,
+        menu: QMenu,
         text: str,
         run: Callable[[], object],
         *shortcuts: Shortcut,
         group: QActionGroup | None = None,
-        hint: str = "",
     ) -> QAction:
         """Add a command; `text` holds the mnemonic, `group` makes it one of several choices."""
         action = QAction(text, self._window)
         action.setObjectName(name)
         action.setShortcuts([QKeySequence(shortcut) for shortcut in shortcuts])
-        action.setStatusTip(hint)
         if group is not None:
             action.setCheckable(True)
             group.addAction(action)
         action.triggered.connect(lambda _checked: run())
         self._actions[name] = action
-        self.menu(menu).addAction(action)
+        menu.addAction(action)
         self._window.addAction(action)
         return action
 

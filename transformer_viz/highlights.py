@@ -37,9 +37,7 @@ def unknown_spans(model: ModelInfo, trace: Trace) -> list[tuple[int, int]]:
     if known:
         words = {word.casefold() for word in known}
         spans += [
-            match.span()
-            for match in _WORD.finditer(trace.text)
-            if match[0].casefold() not in words
+            match.span() for match in _WORD.finditer(trace.text) if match[0].casefold() not in words
         ]
     return _merged(spans)
 

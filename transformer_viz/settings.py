@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ import platformdirs
 
 from core.errors import UserError
 from core.files import atomic_write_text
+from transformer_viz.drawing.colormap import ColorMap
+from transformer_viz.theme import ThemeChoice
 
-THEMES = ("system", "light", "dark")
 MAX_BEAM = 16
 MAX_ALPHA = 2.0
 RECENT_FILES = 10
@@ -32,7 +34,8 @@ def default_threads() -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    theme: str = "system"
+    theme: ThemeChoice = ThemeChoice.SYSTEM
+    color_map: ColorMap = ColorMap.PAPER
     model: str = ""  # path of the checkpoint shown last, empty for the bundled one
     text: str | None = None  # sentence shown last, None before the first start
     beam: int = 1  # 1 is greedy
@@ -135,13 +138,8 @@ def _newest_first(item: str, items: Sequence[str], limit: int) -> tuple[str, ...
     return (item, *(other for other in items if other != item))[:limit]
 
 
-def _one_of(*allowed: str) -> Callable[[Any], str]:
-    def check(value: Any) -> str:
-        if value not in allowed:
-            raise ValueError(value)
-        return str(value)
-
-    return check
+def _one_of(choices: type[StrEnum]) -> Callable[[Any], StrEnum]:
+    return lambda value: choices(_string(value))
 
 
 def _string(value: Any) -> str:
@@ -190,7 +188,8 @@ def _tuple(item: Callable[[Any], Any], counts: Sequence[int]) -> Callable[[Any],
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
-    "theme": _one_of(*THEMES),
+    "theme": _one_of(ThemeChoice),
+    "color_map": _one_of(ColorMap),
     "model": _string,
     "text": _text,
     "beam": _int(1, MAX_BEAM),

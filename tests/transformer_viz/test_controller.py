@@ -1,89 +1,15 @@
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.errors import UserError
-from core.text.tokens import Token, TokenKind
-from core.trace.trace import AttentionKind, StoredAttention, Trace
+from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz import controller as controller_module
-from transformer_viz.controller import MAX_CHARACTERS, Controller
-from transformer_viz.engine import Engine, Search
-from transformer_viz.session import ModelInfo, Phase, Session
-from transformer_viz.settings import Settings, SettingsFile
-from transformer_viz.worker import Context
-
-IT_HEAD = {"kind": "encoder_self", "layer": 1, "head": 2}
-GOOD = Path("good.safetensors")
-OTHER = Path("other.safetensors")
-
-
-def word_trace(text: str) -> Trace:
-    """A trace of two layers of three heads over the words of the text."""
-    source = (
-        *(Token("▁" + word) for word in text.split()),
-        Token("</s>", kind=TokenKind.SPECIAL),
-    )
-    maps = np.full((2, 3, len(source), len(source)), 1 / len(source), np.float32)
-    return Trace(
-        text=text,
-        source_tokens=source,
-        attention={AttentionKind.ENCODER_SELF: StoredAttention(maps)},
-    )
-
-
-class FakeBackend:
-    """Answers at once, or, when `gate` is cleared, when it is set again."""
-
-    def __init__(self) -> None:
-        self.gate = threading.Event()
-        self.gate.set()
-        self.explained: list[tuple[str, Search]] = []
-        self.busy = threading.Event()
-
-    def load(self, path: Path, context: Context) -> ModelInfo:
-        if path not in (GOOD, OTHER):
-            raise UserError(f"{path} is truncated.")
-        return ModelInfo(path.stem, path, 2, 2, 3, 3, 8, 100, {"scores": {"it_head": IT_HEAD}})
-
-    def explain(self, text: str, search: Search, context: Context) -> Trace:
-        self.explained.append((text, search))
-        self.busy.set()
-        self.gate.wait(10)
-        if "boom" in text:
-            raise UserError("Cannot translate this.")
-        return word_trace(text)
-
-
-class Stage:
-    def __init__(self) -> None:
-        self.backend = FakeBackend()
-        self.session = Session()
-        self.engine = Engine(self.backend)
-        file = SettingsFile(None, lambda _notice: None)
-        self.controller = Controller(self.session, self.engine, Settings(), file)
-        self.notices: list[str] = []
-        self.traces: list[Trace | None] = []
-        self.controller.noticed.connect(self.notices.append)
-        self.session.traceChanged.connect(self.traces.append)
-
-    def shows(self, text: str) -> Callable[[], bool]:
-        def check() -> bool:
-            trace = self.session.trace
-            return (
-                trace is not None
-                and trace.text == text
-                and self.session.status.phase is Phase.READY
-            )
-
-        return check
-
-    @property
-    def phase(self) -> Phase:
-        return self.session.status.phase
+from transformer_viz.controller import MAX_CHARACTERS
+from transformer_viz.engine import Search
+from transformer_viz.session import Phase
 
 
 @pytest.fixture

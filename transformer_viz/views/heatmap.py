@@ -68,6 +68,7 @@ class Heatmap(QWidget):
         self.setFocusProxy(self.canvas)
         self.readout = ReadoutCard(self.canvas)
         self._build_layout()
+        self.setTabOrder(self.canvas, self._fit)
 
         self.canvas.cellHovered.connect(session.set_hover)
         self.canvas.cellClicked.connect(self._on_click)

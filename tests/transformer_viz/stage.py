@@ -1,0 +1,100 @@
+"""The app without a model: a backend that answers as a test tells it, and all that hangs on it."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from core.errors import UserError
+from core.text.tokens import Token, TokenKind
+from core.trace.trace import AttentionKind, StoredAttention, Trace
+from transformer_viz.controller import Controller
+from transformer_viz.engine import Engine, Search
+from transformer_viz.session import ModelInfo, Phase, Session
+from transformer_viz.settings import Settings, SettingsFile
+from transformer_viz.worker import Context
+
+IT_HEAD = {"kind": "encoder_self", "layer": 1, "head": 2}
+GOOD = Path("good.safetensors")
+OTHER = Path("other.safetensors")
+
+
+def word_trace(text: str) -> Trace:
+    """A trace of two layers of three heads over the words of the text; the translation is the
+    same words in capitals."""
+    end = Token("</s>", kind=TokenKind.SPECIAL)
+    source = (*(Token("▁" + word) for word in text.split()), end)
+    output = tuple(Token("▁" + word) for word in text.upper().split())
+    target = (Token("<s>", kind=TokenKind.SPECIAL), *output)
+
+    def maps(queries: int, keys: int, causal: bool = False) -> StoredAttention:
+        ones = np.ones((2, 3, queries, keys), np.float32)
+        weights = np.tril(ones) if causal else ones
+        return StoredAttention(weights / weights.sum(axis=-1, keepdims=True))
+
+    return Trace(
+        text=text,
+        translation=text.upper(),
+        source_tokens=source,
+        target_tokens=target,
+        predicted_tokens=(*output, end),
+        attention={
+            AttentionKind.ENCODER_SELF: maps(len(source), len(source)),
+            AttentionKind.DECODER_SELF: maps(len(target), len(target), causal=True),
+            AttentionKind.CROSS: maps(len(target), len(source)),
+        },
+    )
+
+
+class FakeBackend:
+    """Answers at once, or, when `gate` is cleared, when it is set again."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.gate.set()
+        self.explained: list[tuple[str, Search]] = []
+        self.busy = threading.Event()
+
+    def load(self, path: Path, context: Context) -> ModelInfo:
+        if path not in (GOOD, OTHER):
+            raise UserError(f"{path} is truncated.")
+        return ModelInfo(path.stem, path, 2, 2, 3, 3, 8, 100, {"scores": {"it_head": IT_HEAD}})
+
+    def explain(self, text: str, search: Search, context: Context) -> Trace:
+        self.explained.append((text, search))
+        self.busy.set()
+        self.gate.wait(10)
+        if "boom" in text:
+            raise UserError("Cannot translate this.")
+        return word_trace(text)
+
+
+class Stage:
+    """Session, engine and controller on a fake backend, and what they said."""
+
+    def __init__(self) -> None:
+        self.backend = FakeBackend()
+        self.session = Session()
+        self.engine = Engine(self.backend)
+        file = SettingsFile(None, lambda _notice: None)
+        self.controller = Controller(self.session, self.engine, Settings(), file)
+        self.notices: list[str] = []
+        self.traces: list[Trace | None] = []
+        self.controller.noticed.connect(self.notices.append)
+        self.session.traceChanged.connect(self.traces.append)
+
+    def shows(self, text: str) -> Callable[[], bool]:
+        def check() -> bool:
+            trace = self.session.trace
+            return (
+                trace is not None
+                and trace.text == text
+                and self.session.status.phase is Phase.READY
+            )
+
+        return check
+
+    @property
+    def phase(self) -> Phase:
+        return self.session.status.phase

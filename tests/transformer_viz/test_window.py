@@ -1,0 +1,284 @@
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QAbstractSpinBox,
+    QApplication,
+    QDialog,
+    QLabel,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from tests.transformer_viz.stage import GOOD, OTHER, Stage
+from transformer_viz.controller import MAX_CHARACTERS
+from transformer_viz.session import Phase, Selection
+from transformer_viz.theme import DARK, LIGHT, ThemeChoice, ThemeManager
+from transformer_viz.window import Window
+
+CONTROLS = (QAbstractButton, QAbstractSpinBox, QAbstractScrollArea)
+
+
+class Shown(Stage):
+    """A window that shows the translation of "a b it c"."""
+
+    def __init__(self, app: QApplication, qtbot: QtBot) -> None:
+        super().__init__()
+        self.themes = ThemeManager(app, ThemeChoice.LIGHT)
+        self.controller.change_settings(theme=ThemeChoice.LIGHT)
+        self.window = Window(self.session, self.controller, self.themes)
+        self.window.show()
+        self.window.show_text("a b it c")
+        self.controller.open(GOOD)
+        qtbot.waitUntil(self.shows("a b it c"))
+        self.qtbot = qtbot
+
+    def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier | None = None) -> None:
+        self.qtbot.keyClick(
+            QApplication.focusWidget() or self.window,
+            key,
+            modifier or Qt.KeyboardModifier.NoModifier,
+        )
+
+
+@pytest.fixture
+def shown(qapp: QApplication, qtbot: QtBot) -> Iterator[Shown]:
+    made = Shown(qapp, qtbot)
+    yield made
+    made.backend.gate.set()
+    made.window.close()
+    made.window.deleteLater()
+
+
+def test_typing_translates(shown: Shown, qtbot: QtBot) -> None:
+    shown.window.source.setFocus()
+    qtbot.keyClicks(shown.window.source.editor, " d")
+    qtbot.waitUntil(shown.shows("a b it c d"))
+
+
+def test_the_text_survives_a_slow_engine(shown: Shown, qtbot: QtBot) -> None:
+    shown.backend.gate.clear()
+    qtbot.keyClicks(shown.window.source.editor, " more and more")
+    assert shown.window.source.text() == "a b it c more and more"
+    qtbot.waitUntil(lambda: shown.phase is Phase.BUSY)
+    shown.backend.gate.set()
+    qtbot.waitUntil(shown.shows("a b it c more and more"))
+
+
+def test_a_huge_paste_is_answered_in_one_sentence(shown: Shown) -> None:
+    shown.window.source.editor.insertPlainText("word " * 10_000)
+    assert shown.phase is Phase.FAILED
+    assert f"{MAX_CHARACTERS:,}" in shown.session.status.message
+
+
+def test_every_control_has_an_accessible_name(shown: Shown) -> None:
+    nameless = [
+        widget
+        for widget in shown.window.findChildren(QWidget)
+        if widget.focusPolicy() != Qt.FocusPolicy.NoFocus
+        and isinstance(widget, CONTROLS)
+        and not widget.accessibleName()
+    ]
+    assert nameless == []
+
+
+def test_every_command_has_a_mnemonic_of_its_own(shown: Shown) -> None:
+    menus = [action.menu() for action in shown.window.menuBar().actions()]
+    for actions in (shown.window.menuBar().actions(), *(menu.actions() for menu in menus)):
+        texts = [action.text() for action in actions if not action.isSeparator()]
+        marks = [text[text.index("&") + 1].lower() for text in texts]
+        assert len(marks) == len(set(marks)), texts
+
+
+def test_no_shortcut_is_given_twice(shown: Shown) -> None:
+    keys = [key.toString() for action in shown.window.commands for key in action.shortcuts()]
+    assert len(keys) == len(set(keys))
+    assert "" not in keys
+
+
+def test_f6_walks_through_all_panels_and_back(shown: Shown) -> None:
+    window = shown.window
+    window.source.setFocus()
+    panels = [window.chips, window.heads_map, window.heatmap, window.inspector]
+    for panel in [*panels, window.model_bar, window.source]:
+        shown.press(Qt.Key.Key_F6)
+        focused = QApplication.focusWidget()
+        assert focused is not None
+        assert panel is focused or panel.isAncestorOf(focused)
+    shown.press(Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
+    assert window.model_bar.isAncestorOf(QApplication.focusWidget())
+
+
+def test_tab_reaches_every_control(shown: Shown) -> None:
+    shown.window.source.setFocus()
+    reached: set[QWidget] = set()
+    for _ in range(60):
+        shown.press(Qt.Key.Key_Tab)
+        focused = QApplication.focusWidget()
+        assert focused is not None
+        reached.add(focused)
+    wanted = {
+        widget
+        for widget in shown.window.findChildren(QWidget)
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and widget.isVisible()
+        and widget.isEnabled()
+        and widget.focusProxy() is None
+        and isinstance(widget, CONTROLS)
+    }
+    wanted.discard(shown.window.model_bar.beam)  # arrows lead there from its checked neighbour
+    assert {widget.accessibleName() for widget in wanted - reached} == set()
+
+
+def test_keys_choose_heads_and_kinds(shown: Shown) -> None:
+    shown.session.select(layer=0, head=0)
+    shown.press(Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
+    shown.press(Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert (shown.session.selection.layer, shown.session.selection.head) == (1, 1)
+    shown.press(Qt.Key.Key_3, Qt.KeyboardModifier.ControlModifier)
+    assert shown.session.selection.kind == "cross"
+    shown.press(Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
+    assert shown.session.selection.kind == "encoder_self"
+
+
+@pytest.mark.parametrize("panel", ["source", "chips", "heads_map", "heatmap", "inspector"])
+def test_escape_releases_the_pin_from_everywhere(shown: Shown, panel: str) -> None:
+    shown.session.pin(1, 1)
+    getattr(shown.window, panel).setFocus()
+    shown.press(Qt.Key.Key_Escape)
+    assert shown.session.selection == Selection(
+        shown.session.selection.kind, shown.session.selection.layer, shown.session.selection.head
+    )
+
+
+def test_ctrl_l_leads_to_the_text(shown: Shown) -> None:
+    shown.window.heatmap.setFocus()
+    shown.press(Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    assert QApplication.focusWidget() is shown.window.source.editor
+
+
+def test_beam_search_by_key_and_by_box(shown: Shown, qtbot: QtBot) -> None:
+    shown.press(Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: shown.backend.explained[-1][1].beam == 4)
+    bar = shown.window.model_bar
+    assert bar.beam.isChecked()
+    assert bar.size_box.isEnabled()
+    bar.size_box.setValue(6)
+    bar.alpha_box.setValue(0.9)
+    qtbot.waitUntil(lambda: shown.backend.explained[-1][1].alpha == 0.9)
+    assert shown.backend.explained[-1][1].beam == 6
+    bar.greedy.click()
+    qtbot.waitUntil(lambda: shown.backend.explained[-1][1].beam == 1)
+    assert not bar.size_box.isEnabled()
+
+
+def drop(window: Window, *urls: QUrl) -> None:
+    data = QMimeData()
+    data.setUrls(list(urls))
+    event = QDropEvent(
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    window.dropEvent(event)
+
+
+def test_a_dropped_file_is_opened(
+    shown: Shown, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Path] = []
+    monkeypatch.setattr(shown.controller, "open", opened.append)
+    drop(shown.window, QUrl.fromLocalFile("/models/a.safetensors"))
+    drop(shown.window, QUrl("https://example.org/a.safetensors"))
+    drop(shown.window, QUrl.fromLocalFile("/a"), QUrl.fromLocalFile("/b"))
+    assert opened == [Path("/models/a.safetensors")]
+
+
+def test_a_failed_load_shows_one_line_and_keeps_the_rest(shown: Shown, qtbot: QtBot) -> None:
+    shown.controller.open(Path("bad.safetensors"))
+    qtbot.waitUntil(shown.window.notice.isVisible)
+    assert shown.window.notice.text == "bad.safetensors is truncated."
+    qtbot.waitUntil(shown.shows("a b it c"))
+    assert "good" in shown.window.windowTitle()
+
+
+def test_the_theme_changes_live_and_is_remembered(shown: Shown) -> None:
+    assert shown.themes.theme is LIGHT
+    shown.window.commands["theme_dark"].trigger()
+    assert shown.themes.theme is DARK
+    assert shown.controller.settings.theme is ThemeChoice.DARK
+    assert shown.window.commands["theme_dark"].isChecked()
+
+
+def test_the_hint_goes_with_the_first_edit_for_good(shown: Shown, qtbot: QtBot) -> None:
+    shown.window.show_hint()
+    assert shown.window.hint.isVisible()
+    qtbot.keyClicks(shown.window.source.editor, "x")
+    assert not shown.window.hint.isVisible()
+    shown.window.show_hint()
+    assert not shown.window.hint.isVisible()
+
+
+def test_samples_and_history(shown: Shown, qtbot: QtBot) -> None:
+    menu = shown.window.samples.menu()
+    sentence = next(action for action in menu.actions() if action.text().startswith("The animal"))
+    sentence.trigger()
+    qtbot.waitUntil(shown.shows(sentence.text()))
+    assert shown.window.source.text() == sentence.text()
+    assert shown.controller.settings.history[0] == sentence.text()
+    shown.window.source.setFocus()
+    qtbot.keyClicks(shown.window.source.editor, " Or")
+    shown.press(Qt.Key.Key_Return)
+    assert shown.controller.settings.history[0] == sentence.text() + " Or"
+
+
+def test_markup_in_a_sentence_stays_text_in_the_menus(shown: Shown) -> None:
+    shown.window.choose_text("a && b <b>&amp;</b> \n c")
+    history = shown.window.commands.menu("&Text", "&History")
+    history.aboutToShow.emit()
+    assert history.actions()[0].text() == "a &&&& b <b>&&amp;</b> c"
+
+
+@pytest.mark.parametrize("command", ["about", "shortcuts"])
+def test_dialogs_open_and_close(shown: Shown, qtbot: QtBot, command: str) -> None:
+    shown.window.commands[command].trigger()
+    (dialog,) = shown.window.findChildren(QDialog)
+    assert dialog.isVisible()
+    assert dialog.grab().height() < 900
+    dialog.reject()
+    qtbot.waitUntil(lambda: not shown.window.findChildren(QDialog))
+
+
+def test_the_about_box_names_data_and_licences(shown: Shown) -> None:
+    shown.window.commands["about"].trigger()
+    (dialog,) = shown.window.findChildren(QDialog)
+    said = " ".join(label.text() for label in dialog.findChildren(QLabel))
+    for word in ("Tatoeba", "CC BY 2.0 FR", "MIT"):
+        assert word in said
+    dialog.reject()
+
+
+def test_another_model_keeps_the_sentence(shown: Shown, qtbot: QtBot) -> None:
+    shown.controller.open(OTHER)
+    qtbot.waitUntil(lambda: "other" in shown.window.windowTitle())
+    qtbot.waitUntil(shown.shows("a b it c"))
+    assert shown.window.source.text() == "a b it c"
+
+
+def test_closing_saves_the_layout_and_ends_the_thread(qapp: QApplication, qtbot: QtBot) -> None:
+    before = threading.active_count()
+    shown = Shown(qapp, qtbot)
+    shown.window.resize(1111, 777)
+    shown.window.close()
+    assert threading.active_count() == before
+    assert shown.controller.settings.geometry[2:] == (1111, 777)
+    assert len(shown.controller.settings.panels) == 3
+    shown.window.deleteLater()

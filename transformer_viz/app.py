@@ -1,0 +1,144 @@
+"""Builds the application, shows the window and closes both properly."""
+
+import os
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from PySide6.QtCore import (
+    QLocale,
+    QMessageLogContext,
+    QSocketNotifier,
+    Qt,
+    QTimer,
+    QtMsgType,
+    qInstallMessageHandler,
+)
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from transformer_viz.bundled import FIRST_TEXT
+from transformer_viz.controller import Controller
+from transformer_viz.dialogs import ErrorReport
+from transformer_viz.engine import Engine, TorchBackend
+from transformer_viz.launch import Options
+from transformer_viz.screenshot import Screenshot
+from transformer_viz.session import Session
+from transformer_viz.settings import Settings, SettingsFile, config_folder, default_threads
+from transformer_viz.theme import ThemeChoice, ThemeManager
+from transformer_viz.window import Window
+
+
+def run(options: Options) -> int:
+    """Show the window until it is closed, or save its picture; return the exit code."""
+    if options.screenshot is not None:
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    QGuiApplication.setHighDpiScaleFactorRoundingPolicy(
+        Qt.HighDpiScaleFactorRoundingPolicy.PassThrough
+    )
+    app = QApplication(["transformer-viz"])
+    app.setApplicationDisplayName("Transformer Viz")
+    app.setDesktopFileName("transformer-viz")
+    QLocale.setDefault(QLocale.c())  # the interface is English: 0.6, never 0,6
+    qInstallMessageHandler(_log_qt)
+    with _errors_shown(), _interruptible(app):
+        return _show(app, options)
+
+
+def _show(app: QApplication, options: Options) -> int:
+    notices: list[str] = []
+    file = SettingsFile(_settings_folder(options), notices.append)
+    settings = _with_options(file.load(), options)
+    session = Session()
+    engine = Engine(TorchBackend(settings.threads or default_threads()))
+    controller = Controller(session, engine, settings, file)
+    window = Window(session, controller, ThemeManager(app, settings.theme))
+    if options.size is not None:
+        window.resize(*options.size)
+    for notice in notices:
+        window.show_notice(notice)
+    window.show_hint()
+    window.show()
+    first = FIRST_TEXT if settings.text is None else settings.text
+    # after the window has been painted, so that loading never delays it
+    QTimer.singleShot(0, lambda: _start(window, controller, options, first))
+    screenshot = None
+    if options.screenshot is not None:
+        screenshot = Screenshot(window, controller, engine, options.screenshot)
+    code = app.exec()
+    if window.isVisible():
+        window.close()
+    return code if screenshot is None else screenshot.exit_code
+
+
+def _start(window: Window, controller: Controller, options: Options, text: str) -> None:
+    window.show_text(text)
+    controller.open_first(options.file)
+
+
+def _log_qt(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
+    """Qt's own warnings, without the one that the offscreen plugin has for every window."""
+    if "propagateSizeHints" not in message and kind is not QtMsgType.QtDebugMsg:
+        print(f"Qt: {message}", file=sys.stderr)
+
+
+def _settings_folder(options: Options) -> Path | None:
+    """A screenshot neither reads nor changes what the user has set, unless told where."""
+    if options.screenshot is not None and options.config_dir is None:
+        return None
+    return config_folder(options.config_dir)
+
+
+def _with_options(settings: Settings, options: Options) -> Settings:
+    return replace(
+        settings,
+        theme=ThemeChoice(options.theme or settings.theme),
+        text=settings.text if options.text is None else options.text,
+    )
+
+
+@contextmanager
+def _errors_shown() -> Iterator[None]:
+    """An exception in a slot is logged and shown; the window lives on."""
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        details = "".join(traceback.format_exception(kind, error, trace))
+        print(details, file=sys.stderr)
+        if not any(isinstance(open_, ErrorReport) for open_ in QApplication.topLevelWidgets()):
+            ErrorReport(f"{kind.__name__}: {error}", details, QApplication.activeWindow()).open()
+
+    before, sys.excepthook = sys.excepthook, show
+    try:
+        yield
+    finally:
+        sys.excepthook = before
+
+
+@contextmanager
+def _interruptible(app: QApplication) -> Iterator[None]:
+    """Ctrl-C closes the window: a byte on a socket wakes Qt, so that Python sees the signal."""
+    awake, wake = socket.socketpair()
+    for end in (awake, wake):
+        end.setblocking(False)
+    notifier = QSocketNotifier(awake.fileno(), QSocketNotifier.Type.Read)
+    notifier.activated.connect(lambda: awake.recv(64))
+    handlers = {
+        number: signal.signal(number, lambda _number, _frame: app.quit())
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    descriptor = signal.set_wakeup_fd(wake.fileno())
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(descriptor)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        notifier.setEnabled(False)
+        awake.close()
+        wake.close()

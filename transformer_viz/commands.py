@@ -1,0 +1,119 @@
+"""Every command of the window: its menu, its words, its keys, and what it calls."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QActionGroup, QKeySequence
+
+from core.trace.trace import AttentionKind
+from transformer_viz.actions import Actions
+from transformer_viz.controller import Controller
+from transformer_viz.drawing.colormap import ColorMap
+from transformer_viz.engine import Search
+from transformer_viz.menus import DocumentMenus
+from transformer_viz.session import Session
+from transformer_viz.theme import ThemeChoice
+
+if TYPE_CHECKING:
+    from transformer_viz.window import Window
+
+KINDS = {
+    AttentionKind.ENCODER_SELF: "&Encoder self-attention",
+    AttentionKind.DECODER_SELF: "&Decoder self-attention",
+    AttentionKind.CROSS: "&Cross-attention",
+}
+
+
+def add_commands(
+    actions: Actions,
+    window: Window,
+    session: Session,
+    controller: Controller,
+    documents: DocumentMenus,
+) -> None:
+    _add_file(actions, window, documents)
+    _add_text(actions, window, controller, documents)
+    _add_head(actions, window, session)
+    _add_view(actions, window, controller)
+    help_ = actions.menu("H&elp")
+    actions.add("shortcuts", help_, "&Keyboard shortcuts", window.show_shortcuts, "F1")
+    actions.add("about", help_, "&About Transformer Viz", window.show_about)
+
+
+def _add_file(actions: Actions, window: Window, documents: DocumentMenus) -> None:
+    menu = actions.menu("&File")
+    keys = QKeySequence.StandardKey
+    actions.add("open", menu, "&Open checkpoint …", window.open_checkpoint, keys.Open)
+    documents.fill_bundled(actions.menu("&File", "&Bundled models"))
+    documents.fill_recent(actions.menu("&File", "&Recent files"))
+    menu.addSeparator()
+    actions.add("quit", menu, "&Quit", window.close, "Ctrl+Q")
+
+
+def _add_text(
+    actions: Actions, window: Window, controller: Controller, documents: DocumentMenus
+) -> None:
+    def search_by(beam: int) -> None:
+        controller.set_search(Search(beam, controller.settings.alpha))
+
+    menu = actions.menu("&Text")
+    actions.add("edit", menu, "&Edit the text", window.edit_text, "Ctrl+L")
+    documents.fill_samples(actions.menu("&Text", "&Samples"), window.choose_text)
+    documents.fill_history(actions.menu("&Text", "&History"), window.choose_text)
+    menu.addSeparator()
+    group = QActionGroup(window)
+    actions.add("greedy", menu, "&Greedy search", lambda: search_by(1), "Ctrl+G", group=group)
+    actions.add(
+        "beam",
+        menu,
+        "&Beam search",
+        lambda: search_by(controller.settings.beam_size),
+        "Ctrl+B",
+        group=group,
+    )
+
+
+def _add_head(actions: Actions, window: Window, session: Session) -> None:
+    menu = actions.menu("Hea&d")
+    for number, (kind, name) in enumerate(KINDS.items(), start=1):
+        actions.add(kind, menu, name, partial(session.select, kind=kind), f"Ctrl+{number}")
+    menu.addSeparator()
+    for id_, name, keys, layers, heads in (
+        ("next_head", "&Next head", "Alt+Right", 0, 1),
+        ("previous_head", "&Previous head", "Alt+Left", 0, -1),
+        ("next_layer", "Next &layer", "Alt+Down", 1, 0),
+        ("previous_layer", "Previous l&ayer", "Alt+Up", -1, 0),
+    ):
+        actions.add(id_, menu, name, partial(window.step_head, layers, heads), keys)
+    menu.addSeparator()
+    actions.add("release", menu, "&Release the pinned cell", session.release, "Esc")
+
+
+def _add_view(actions: Actions, window: Window, controller: Controller) -> None:
+    change = controller.change_settings
+    themes, colors = QActionGroup(window), QActionGroup(window)
+    for theme in ThemeChoice:
+        actions.add(
+            f"theme_{theme}",
+            actions.menu("&View", "&Theme"),
+            f"&{theme.capitalize()}",
+            partial(change, theme=theme),
+            group=themes,
+        )
+    for color_map in ColorMap:
+        actions.add(
+            f"color_map_{color_map}",
+            actions.menu("&View", "&Colour map"),
+            f"&{color_map.capitalize()}",
+            partial(change, color_map=color_map),
+            group=colors,
+        )
+    menu = actions.menu("&View")
+    menu.addSeparator()
+    actions.add("next_panel", menu, "&Next panel", partial(window.step_panel, 1), "F6")
+    actions.add(
+        "previous_panel", menu, "&Previous panel", partial(window.step_panel, -1), "Shift+F6"
+    )
+    actions.add("full_screen", menu, "&Full screen", window.toggle_full_screen, "F11")

@@ -1,0 +1,57 @@
+"""The real window as a picture, once it shows a real result."""
+
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QApplication
+
+from transformer_viz.controller import Controller
+from transformer_viz.engine import Engine
+from transformer_viz.session import Phase, Status
+from transformer_viz.window import Window
+
+PATIENCE = 120_000  # ms
+LOOK = 20  # ms between looks at whether all pictures are complete
+QUIET_LOOKS = 3  # in a row: layouts settle over several turns of the event loop
+
+
+class Screenshot(QObject):
+    """Saves the window as PNG when it has settled, then ends the event loop.
+
+    `exit_code` is 0 when the picture was saved and shows what was asked for, else 1, with one
+    sentence on stderr.
+    """
+
+    def __init__(self, window: Window, controller: Controller, engine: Engine, path: Path) -> None:
+        super().__init__(window)
+        self.exit_code = 1
+        self._window = window
+        self._path = path
+        self._quiet = 0
+        self._drawn = QTimer(self, interval=LOOK)
+        self._drawn.timeout.connect(self._save_when_drawn)
+        controller.settled.connect(self._on_settled)
+        engine.loadFailed.connect(self._fail)
+        QTimer.singleShot(PATIENCE, self, lambda: self._fail("The window did not settle in time."))
+
+    def _on_settled(self, status: Status) -> None:
+        if status.phase is Phase.FAILED:
+            self._fail(status.message)
+        else:
+            self._drawn.start()
+
+    def _save_when_drawn(self) -> None:
+        self._quiet = 0 if self._window.is_drawing() else self._quiet + 1
+        if self._quiet < QUIET_LOOKS:
+            return
+        self._drawn.stop()
+        if self._window.grab().save(str(self._path), "PNG"):
+            self.exit_code = 0
+            QApplication.exit(0)
+        else:
+            self._fail(f"The picture could not be written to {self._path}.")
+
+    def _fail(self, message: str) -> None:
+        print(f"transformer-viz: {message}", file=sys.stderr)
+        QApplication.exit(1)

@@ -1,0 +1,58 @@
+"""One line across the window that stays until it is closed: a notice, or what to try next."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+
+from transformer_viz.theme import GRID, Theme
+
+
+class MessageBar(QFrame):
+    closed = Signal()
+
+    def __init__(self, name: str, color: str, parent: QWidget | None = None) -> None:
+        """`name` is for assistive tools; `color` is the theme's token of the bar's left edge."""
+        super().__init__(parent)
+        self._color = color
+        self.setObjectName("message_bar")
+        self.setAccessibleName(name)
+        self._text = QLabel(self)
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setWordWrap(True)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._close = QToolButton(self)
+        self._close.setText("✕")
+        self._close.setAccessibleName(f"Close: {name}")
+        self._close.setToolTip("Close")
+        self._close.clicked.connect(self.close_message)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(4 * GRID, GRID, 3 * GRID, GRID)
+        row.addWidget(self._text)
+        row.addWidget(self._close)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        return self._text.text()
+
+    def show_message(self, text: str) -> None:
+        """Show a line; a second one while the first is unread is added to it."""
+        if not self.isHidden() and text not in self.text:
+            text = f"{self.text}\n{text}"
+        self._text.setText(text)
+        self.show()
+
+    def close_message(self) -> None:
+        self.hide()
+        self.closed.emit()
+
+    def apply_theme(self, theme: Theme) -> None:
+        edge = getattr(theme, self._color)
+        self.setStyleSheet(
+            f"#message_bar {{ background: {theme.paper}; border: none;"
+            f" border-left: 4px solid {edge}; border-bottom: 1px solid {theme.line}; }}"
+            f"#message_bar QToolButton {{ border: none; background: transparent;"
+            f" color: {theme.soft}; padding: 2px 6px; }}"
+            f"#message_bar QToolButton:hover, #message_bar QToolButton:focus"
+            f" {{ color: {theme.ink}; background: {theme.hover}; }}"
+        )

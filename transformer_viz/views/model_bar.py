@@ -1,0 +1,184 @@
+"""The bar on top: which model, how it searches, and the theme."""
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
+
+from transformer_viz.engine import Search
+from transformer_viz.session import ModelInfo, Session
+from transformer_viz.settings import MAX_ALPHA, MAX_BEAM
+from transformer_viz.theme import GRID, Theme, set_role
+
+NO_INDICATOR = "*::menu-indicator { image: none; width: 0; }"  # the button draws its own arrow
+
+
+class ModelBar(QWidget):
+    """Shows the session's model; asks for another search through `searchChanged`."""
+
+    searchChanged = Signal(object)  # Search
+
+    def __init__(
+        self,
+        session: Session,
+        model_menu: QMenu,
+        theme_menu: QMenu,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("model_bar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        set_role(self, "paper")
+        self.model_button = ModelButton(model_menu, self)
+        self.greedy = _segment("&Greedy", "Take the most probable token at every step", self)
+        self.beam = _segment("&Beam", "Keep the best hypotheses and pick the best of them", self)
+        self._choice = QButtonGroup(self)
+        self._choice.addButton(self.greedy)
+        self._choice.addButton(self.beam)
+        self.size_box = QSpinBox(self, minimum=2, maximum=MAX_BEAM, value=4)
+        self.size_box.setAccessibleName("Beam size")
+        self.size_box.setPrefix("size ")
+        self.size_box.setToolTip("Beam size: hypotheses kept at every step")
+        self.alpha_box = QDoubleSpinBox(
+            self, minimum=0.0, maximum=MAX_ALPHA, singleStep=0.1, decimals=1, value=0.6
+        )
+        self.alpha_box.setPrefix("α ")
+        self.alpha_box.setAccessibleName("Length penalty alpha")
+        self.alpha_box.setToolTip("Length penalty α: 0 favours short translations")
+        theme_button = QToolButton(self)
+        theme_button.setText("◐")
+        theme_button.setMenu(theme_menu)
+        theme_button.setStyleSheet(NO_INDICATOR)
+        theme_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        theme_button.setAccessibleName("Theme")
+        theme_button.setToolTip("Theme: light, dark or as the system")
+        for box in (self.size_box, self.alpha_box):
+            box.setMinimumHeight(self.greedy.sizeHint().height())
+        device = QLabel("CPU", self)
+        device.setToolTip("The model runs on the processor, in a thread of its own")
+        set_role(device, "soft")
+        self._lay_out(device, theme_button)
+
+        self.greedy.clicked.connect(self._send)
+        self.beam.clicked.connect(self._send)
+        self.size_box.valueChanged.connect(self._send)
+        self.alpha_box.valueChanged.connect(self._send)
+        session.modelChanged.connect(self.model_button.show_model)
+        self.set_search(Search(), 4)
+
+    @property
+    def search(self) -> Search:
+        beam = self.size_box.value() if self.beam.isChecked() else 1
+        return Search(beam, round(self.alpha_box.value(), 1))
+
+    def set_search(self, search: Search, beam_size: int) -> None:
+        """Show a search without asking for it; `beam_size` waits behind the beam button."""
+        for box, value in ((self.size_box, beam_size), (self.alpha_box, search.alpha)):
+            box.blockSignals(True)
+            box.setValue(value)  # type: ignore[arg-type]
+            box.blockSignals(False)
+        (self.beam if search.beam > 1 else self.greedy).setChecked(True)
+        self._enable()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Fusion takes the edges of a spin box from the window's colour, much darkened."""
+        palette = QPalette(self.palette())
+        palette.setColor(QPalette.ColorRole.Window, theme.color("border").lighter(140))
+        for box in (self.size_box, self.alpha_box):
+            box.setPalette(palette)
+
+    def _enable(self) -> None:
+        for box in (self.size_box, self.alpha_box):
+            box.setEnabled(self.beam.isChecked())
+
+    def _send(self) -> None:
+        self._enable()
+        self.searchChanged.emit(self.search)
+
+    def _lay_out(self, device: QWidget, theme_button: QWidget) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(3 * GRID, 2 * GRID, 3 * GRID, 2 * GRID)
+        row.setSpacing(2 * GRID)
+        segments = QHBoxLayout()
+        segments.setSpacing(0)
+        segments.addWidget(self.greedy)
+        segments.addWidget(self.beam)
+        row.addWidget(self.model_button)
+        row.addWidget(device)
+        row.addSpacing(2 * GRID)
+        row.addLayout(segments)
+        row.addWidget(self.size_box)
+        row.addWidget(self.alpha_box)
+        row.addStretch()
+        row.addWidget(theme_button)
+
+
+class ModelButton(QPushButton):
+    """The name of the model, its shape beside it, and the menu of others."""
+
+    def __init__(self, menu: QMenu, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._name = QLabel("No model", self)
+        self._shape = QLabel("", self)
+        arrow = QLabel("▾", self)
+        set_role(self._name, "title")
+        set_role(self._shape, "soft")
+        set_role(arrow, "soft")
+        self._row = row = QHBoxLayout(self)
+        row.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        row.setSpacing(2 * GRID)
+        for label in (self._name, self._shape, arrow):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            row.addWidget(label)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setMenu(menu)
+        self.setStyleSheet(NO_INDICATOR)
+        self.show_model(None)
+
+    def show_model(self, model: ModelInfo | None) -> None:
+        self._name.setText("No model" if model is None else model.name)
+        self._shape.setText("" if model is None else shape(model))
+        self._shape.setVisible(model is not None)
+        self.setAccessibleName(f"Model: {self._name.text()} {self._shape.text()}".strip())
+        self.setToolTip("Choose a model" if model is None else str(model.path))
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return self._row.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        return self._row.minimumSize()
+
+
+def shape(model: ModelInfo) -> str:
+    """As in "3+3 layers · 4 heads · 1.6 M parameters"."""
+    heads = str(model.encoder_heads)
+    if model.decoder_heads != model.encoder_heads:
+        heads = f"{heads}/{model.decoder_heads}"
+    parts = [
+        f"{model.encoder_layers}+{model.decoder_layers} layers",
+        f"{heads} heads",
+        f"{model.parameters / 1e6:.1f} M",
+    ]
+    if model.provenance.get("step") == 0:
+        parts.append("untrained")
+    return " · ".join(parts)
+
+
+def _segment(text: str, tip: str, parent: QWidget) -> QPushButton:
+    button = QPushButton(text, parent)
+    button.setCheckable(True)
+    button.setToolTip(tip)
+    button.setAccessibleName(f"{text.replace('&', '')} search")
+    return button

@@ -1,0 +1,288 @@
+"""The main window: its panels, its menus, and how they hang together."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+)
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QMainWindow,
+    QMenu,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from transformer_viz import dialogs
+from transformer_viz.actions import Actions
+from transformer_viz.commands import add_commands
+from transformer_viz.controller import Controller
+from transformer_viz.menus import DocumentMenus
+from transformer_viz.session import ModelInfo, Session
+from transformer_viz.settings import Settings
+from transformer_viz.theme import GRID, Theme, ThemeManager, set_role
+from transformer_viz.views.heads_map import HeadsMap
+from transformer_viz.views.heatmap import Heatmap
+from transformer_viz.views.inspector import Inspector
+from transformer_viz.views.message_bar import MessageBar
+from transformer_viz.views.model_bar import ModelBar
+from transformer_viz.views.source_field import SourceField
+from transformer_viz.views.status_line import StatusLine
+from transformer_viz.views.stream import Stream
+from transformer_viz.views.target_chips import TargetChips
+
+HINT = (
+    "Now change “tired” to “wide”: the translation of “it” and the row of “it” follow. "
+    "Click a tile on the left to see another head."
+)
+FILE_FILTER = "Transformer Viz models (*.safetensors);;All files (*)"
+DEFAULT_PANELS = (300, 820, 280)
+DEFAULT_SIZE = (1440, 900)
+
+
+class Window(QMainWindow):
+    def __init__(self, session: Session, controller: Controller, themes: ThemeManager) -> None:
+        super().__init__()
+        self._session = session
+        self._controller = controller
+        self._themes = themes
+        self.setWindowTitle("Transformer Viz")
+        self.setAcceptDrops(True)
+
+        self.commands = Actions(self)
+        self._documents = DocumentMenus(self.commands, controller)
+        add_commands(self.commands, self, session, controller, self._documents)
+        self._make_panels()
+        self._lay_out()
+        self._connect()
+        self.commands.fill(self.menuBar())
+        self._show_settings(controller.settings)
+        self._apply_theme(themes.theme)
+        self._restore(controller.settings)
+        self.source.setFocus()
+
+    def show_text(self, text: str) -> None:
+        """Put a text into the source field and translate it."""
+        self.source.set_text(text)
+        self._controller.translate(self.source.text())
+
+    def show_notice(self, text: str) -> None:
+        self.notice.show_message(text)
+
+    def show_hint(self) -> None:
+        if not self._controller.settings.hint_done:
+            self.hint.show_message(HINT)
+
+    def is_drawing(self) -> bool:
+        """Whether some picture is still being computed beside the event loop."""
+        return any(stream.running for stream in self.findChildren(Stream))
+
+    # -- composition
+
+    def _make_panels(self) -> None:
+        session = self._session
+        self.notice = MessageBar("Notice", "warning")
+        self.hint = MessageBar("What to try next", "accent")
+        model_menu = QMenu("Models", self)
+        self._documents.fill_models(model_menu)
+        self.model_bar = ModelBar(session, model_menu, self.commands.menu("&View", "&Theme"))
+        self.source = SourceField(session)
+        self.samples = QPushButton("&Samples")
+        self.samples.setAccessibleName("Sample sentences")
+        samples = QMenu("Samples", self)
+        self._documents.fill_samples(samples, self.choose_text)
+        self.samples.setMenu(samples)
+        self.samples.setFixedHeight(self.source.editor.height())
+        self.chips = TargetChips(session)
+        self.heads_map = HeadsMap(session)
+        self.heatmap = Heatmap(session)
+        self.inspector = Inspector(session)
+        self.status_line = StatusLine(session)
+
+    def _lay_out(self) -> None:
+        self.columns = QSplitter(Qt.Orientation.Horizontal)
+        self.columns.setHandleWidth(1)
+        self.columns.setChildrenCollapsible(False)
+        for stretch, panel in enumerate((self.heads_map, self.heatmap, self.inspector)):
+            self.columns.addWidget(panel)
+            self.columns.setStretchFactor(self.columns.count() - 1, int(stretch == 1))
+        texts = QWidget()
+        grid = QGridLayout(texts)
+        grid.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 3 * GRID)
+        grid.setHorizontalSpacing(3 * GRID)
+        grid.setVerticalSpacing(2 * GRID)
+        grid.addWidget(_caption("English"), 0, 0)
+        grid.addWidget(self.source, 0, 1)
+        grid.addWidget(self.samples, 0, 2, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(_caption("German"), 1, 0)
+        grid.addWidget(self.chips, 1, 1, 1, 2)
+        grid.setColumnStretch(1, 1)
+        central = QWidget()
+        column = QVBoxLayout(central)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for widget in (self.notice, self.model_bar, _rule(), texts, self.hint, _rule()):
+            column.addWidget(widget)
+        column.addWidget(self.columns, 1)
+        self.setCentralWidget(central)
+        self.setStatusBar(self.status_line)
+
+    def _connect(self) -> None:
+        controller = self._controller
+        self.source.textEdited.connect(self._on_edited)
+        self.source.submitted.connect(lambda _text: controller.remember_text())
+        self.model_bar.searchChanged.connect(controller.set_search)
+        self.hint.closed.connect(lambda: controller.change_settings(hint_done=True))
+        controller.noticed.connect(self.show_notice)
+        controller.unknownChanged.connect(self.source.set_unknown)
+        controller.settingsChanged.connect(self._show_settings)
+        self._session.modelChanged.connect(self._show_model)
+        self._themes.themeChanged.connect(self._apply_theme)
+
+    # -- what the commands do
+
+    def open_checkpoint(self) -> None:
+        model = self._session.model
+        folder = str(model.path.parent) if model is not None else ""
+        name, _filter = QFileDialog.getOpenFileName(self, "Open checkpoint", folder, FILE_FILTER)
+        if name:
+            self._controller.open(Path(name))
+
+    def choose_text(self, text: str) -> None:
+        self.show_text(text)
+        self._controller.remember_text()
+
+    def _on_edited(self, text: str) -> None:
+        self._controller.translate(text)
+        if self.hint.isVisible():
+            self.hint.close_message()
+
+    def edit_text(self) -> None:
+        self.source.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def step_head(self, layers: int, heads: int) -> None:
+        selection = self._session.selection
+        self._session.select(layer=selection.layer + layers, head=selection.head + heads)
+
+    def _panels(self) -> list[QWidget]:
+        return [
+            self.source,
+            self.chips,
+            self.heads_map,
+            self.heatmap,
+            self.inspector,
+            self.model_bar.model_button,
+        ]
+
+    def step_panel(self, step: int) -> None:
+        focused = QApplication.focusWidget()
+        panels = self._panels()
+        current = next(
+            (
+                index
+                for index, panel in enumerate(panels)
+                if focused is not None and (panel is focused or panel.isAncestorOf(focused))
+            ),
+            -1 if step > 0 else 0,
+        )
+        panels[(current + step) % len(panels)].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def toggle_full_screen(self) -> None:
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def show_shortcuts(self) -> None:
+        dialogs.shortcuts(self.commands.shortcuts(), self).open()
+
+    def show_about(self) -> None:
+        dialogs.about(self._session.model, self).open()
+
+    # -- what others say
+
+    def _show_model(self, model: ModelInfo | None) -> None:
+        self.setWindowTitle(f"{model.name} – Transformer Viz" if model else "Transformer Viz")
+
+    def _show_settings(self, settings: Settings) -> None:
+        self.source.set_history(settings.history)
+        self.model_bar.set_search(self._controller.search, settings.beam_size)
+        self.commands["beam" if settings.beam > 1 else "greedy"].setChecked(True)
+        self.commands[f"theme_{settings.theme}"].setChecked(True)
+        self.commands[f"color_map_{settings.color_map}"].setChecked(True)
+        self._themes.set_choice(settings.theme)
+        for picture in (self.heads_map, self.heatmap):
+            picture.set_color_map(settings.color_map)
+
+    def _apply_theme(self, theme: Theme) -> None:
+        for view in (
+            self.notice,
+            self.hint,
+            self.model_bar,
+            self.source,
+            self.chips,
+            self.heads_map,
+            self.heatmap,
+            self.inspector,
+            self.status_line,
+        ):
+            view.apply_theme(theme)
+
+    def _restore(self, settings: Settings) -> None:
+        self.columns.setSizes(list(settings.panels or DEFAULT_PANELS))
+        if settings.geometry:
+            x, y, width, height = settings.geometry
+            self.resize(width, height)
+            if QApplication.screenAt(self.geometry().center().__class__(x + width // 2, y)):
+                self.move(x, y)
+        else:
+            self.resize(*DEFAULT_SIZE)
+        if settings.maximized:
+            self.setWindowState(Qt.WindowState.WindowMaximized)
+
+    # -- events
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _dropped_file(event) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        path = _dropped_file(event)
+        if path is not None:
+            event.acceptProposedAction()
+            self._controller.open(path)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        normal = self.normalGeometry()
+        self._controller.change_settings(
+            geometry=(normal.x(), normal.y(), normal.width(), normal.height()),
+            maximized=self.isMaximized(),
+            panels=tuple(self.columns.sizes()),
+        )
+        self.hide()
+        self._controller.close()
+        event.accept()
+
+
+def _dropped_file(event: QDropEvent) -> Path | None:
+    urls = event.mimeData().urls()
+    return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None
+
+
+def _caption(text: str) -> QLabel:
+    label = QLabel(text)
+    set_role(label, "soft")
+    return label
+
+
+def _rule() -> QFrame:
+    line = QFrame()
+    set_role(line, "rule")
+    line.setFixedHeight(1)
+    return line
