@@ -113,24 +113,21 @@ class Clause:
         self._adverbs += german
 
     def english_verb_phrase(self, *, without_finite: bool = False) -> Tree:
-        """The VP; in a question without the finite auxiliary, which precedes the subject."""
+        """The VP; in a question without the finite verb, which precedes the subject."""
         verb = self.verb
-        inner: list[Tree | English] = [verb.main]
-        inner += self.english_after
-        auxiliaries = verb.auxiliaries
-        if not auxiliaries:
-            if self.english_adverb is not None:
-                inner.insert(0, self.english_adverb)
-            if without_finite:  # only "be" is inverted itself
-                inner.remove(verb.main)
-            return Tree("VP", *inner)
-        tree = Tree("VP", *inner)
-        for auxiliary in reversed(auxiliaries[1:]):
+        adverb = [] if self.english_adverb is None else [self.english_adverb]
+        if not verb.auxiliaries:
+            main = [] if without_finite else [verb.main]
+            return Tree("VP", *adverb, *main, *self.english_after)
+        tree = Tree("VP", verb.main, *self.english_after)
+        finite, *others = verb.auxiliaries
+        for auxiliary in reversed(others):
             tree = Tree("VP", auxiliary, tree)
-        outer: list[Tree | English] = [] if without_finite else [auxiliaries[0]]
-        if self.english_adverb is not None:
-            outer.append(self.english_adverb)
-        return Tree("VP", *outer, *tree.children) if not outer else Tree("VP", *outer, tree)
+        if without_finite:
+            return Tree("VP", *adverb, *tree.children)
+        if any(word.text == "to" for word in others):  # "often had to see", but "has often seen"
+            return Tree("VP", *adverb, finite, tree)
+        return Tree("VP", finite, *adverb, tree)
 
     def english(self) -> Tree:
         return Tree("S", self.subject.tree, self.english_verb_phrase())

@@ -17,7 +17,7 @@ from core.corpus.grammar.phrases import (
     pronoun_phrase,
 )
 from core.corpus.grammar.predication import random_tense
-from core.corpus.grammar.scenes import add_object, clause
+from core.corpus.grammar.scenes import MAX_RELATIVES, add_object, clause
 from core.corpus.grammar.sentence import Composition, English, German, Tree
 from core.corpus.grammar.verbs import verb_group
 from core.corpus.grammar.vocabulary import nouns, verbs_of
@@ -110,8 +110,8 @@ def _verb_phrases(draft: Draft) -> tuple[Composition, ...]:
     if other is verb:
         return ()
     subject = random_person(draft)
-    first = clause(draft, verb, tense=tense, subject=subject, bare=True)
-    second = clause(draft, other, tense=tense, subject=subject, bare=True)
+    first = clause(draft, verb, tense=tense, subject=subject, depth=MAX_RELATIVES, bare=True)
+    second = clause(draft, other, tense=tense, subject=subject, depth=MAX_RELATIVES, bare=True)
     return _same_subject(draft, first, second)
 
 
@@ -159,8 +159,8 @@ def _clauses(draft: Draft) -> tuple[Composition, ...]:
     tense = random_tense(draft)
     word = draft.pick(("and", "but"))
     english, german = conjunction(draft, word)
-    first = clause(draft, draft.pick(VERBS), tense=tense, bare=True)
-    second = clause(draft, draft.pick(VERBS), tense=tense, bare=True)
+    first = clause(draft, draft.pick(VERBS), tense=tense, depth=MAX_RELATIVES, bare=True)
+    second = clause(draft, draft.pick(VERBS), tense=tense, depth=MAX_RELATIVES, bare=True)
     draft.link(DependencyKind.COORDINATION, second.verb.main, first.verb.main)
     draft.link(DependencyKind.COORDINATION, second.verb.finite, first.verb.finite)
     commas = word == "but"

@@ -20,7 +20,7 @@ from core.corpus.grammar.families.plain import compose
 from core.corpus.grammar.gradation import gradable
 from core.corpus.grammar.lexicon import ADJECTIVES, CAUSATIVES, NOUNS
 from core.corpus.grammar.morphology import predicative
-from core.corpus.grammar.nouns import owner_phrase, random_noun_phrase, random_person, sited
+from core.corpus.grammar.nouns import owner_phrase, random_noun_phrase, random_person
 from core.corpus.grammar.phrases import (
     Phrase,
     adjective_words,
@@ -34,36 +34,45 @@ from core.corpus.grammar.scenes import add_object, add_relative, clause
 from core.corpus.grammar.sentence import Composition, English, German, Tree
 from core.corpus.grammar.specifiers import THE, THIS, A
 from core.corpus.grammar.verbs import BE_VERB, SEIN_VERB, verb_group
-from core.corpus.grammar.vocabulary import nouns, nouns_of, verbs_of, verbs_on
+from core.corpus.grammar.vocabulary import noun, nouns, nouns_of, verbs_of, verbs_on
 
 COMPARED = tuple(noun for noun in NOUNS if noun.semantic is not SemanticClass.FEELING)
 BY_COMPARATIVE = {adjective.comparative: adjective for adjective in ADJECTIVES}
-CAUSES = nouns(
-    SemanticClass.IDEA, SemanticClass.EVENT, SemanticClass.INSTITUTION, SemanticClass.WEATHER
+CAUSES = nouns(SemanticClass.IDEA, SemanticClass.EVENT, SemanticClass.INSTITUTION)
+BUILDERS = nouns(SemanticClass.INSTITUTION, SemanticClass.PERSON)
+BUILT = (
+    SemanticClass.WAY,
+    SemanticClass.BUILDING,
+    SemanticClass.PLACE,
+    SemanticClass.DEVICE,
+    SemanticClass.VEHICLE,
+)
+SETTINGS = tuple(
+    noun(english) for english in ("city", "village", "country", "region", "province", "district")
 )
 
 
 def comparative(draft: Draft) -> tuple[Composition, ...]:
     """größer als, so groß wie, das größte Haus."""
     tense = random_tense(draft)
-    noun = draft.noun(COMPARED)
-    adjective = draft.adjective(noun)
+    compared = draft.noun(COMPARED)
+    adjective = draft.adjective(compared)
     if not gradable(adjective):
         return ()
     if draft.chance(0.3):
-        return _in_degree(draft, noun, adjective, tense)
-    subject = _definite(draft, noun)
-    other_noun = draft.noun(nouns(noun.semantic))
+        return _in_degree(draft, compared, adjective, tense)
+    subject = _definite(draft, compared)
+    other_noun = draft.noun(nouns(compared.semantic))
     if not draft.may_combine(other_noun, adjective):
         return ()
     other = _definite(draft, other_noun)
     return compose(_compared(draft, subject, adjective, other, tense), draft)
 
 
-def _definite(draft: Draft, noun: Noun) -> Phrase:
-    number = Number.PLURAL if noun.countable and draft.chance(0.25) else Number.SINGULAR
+def _definite(draft: Draft, compared: Noun) -> Phrase:
+    number = Number.PLURAL if compared.countable and draft.chance(0.25) else Number.SINGULAR
     specifier = THIS if draft.chance(0.2) else THE
-    return noun_phrase(draft, noun, Case.NOMINATIVE, number=number, specifier=specifier)
+    return noun_phrase(draft, compared, Case.NOMINATIVE, number=number, specifier=specifier)
 
 
 def _compared(
@@ -104,22 +113,22 @@ def _compared(
 
 
 def _in_degree(
-    draft: Draft, noun: Noun, adjective: Adjective, tense: Tense
+    draft: Draft, compared: Noun, adjective: Adjective, tense: Tense
 ) -> tuple[Composition, ...]:
     """ "the oldest house", "an older house" as the object of a person, or as subject"""
     superlative = draft.chance(0.6)
     degree = Degree.SUPERLATIVE if superlative else Degree.COMPARATIVE
-    specifier = A if noun.countable and not superlative else THE
+    specifier = A if compared.countable and not superlative else THE
     verbs = [
         verb
-        for verb in verbs_on(noun.semantic, Frame.TRANSITIVE)
+        for verb in verbs_on(compared.semantic, Frame.TRANSITIVE)
         if SemanticClass.PERSON in verb.subjects
     ]
     if verbs and draft.chance(0.7):
         verb = draft.pick(verbs)
         thing = noun_phrase(
             draft,
-            noun,
+            compared,
             Case.ACCUSATIVE,
             specifier=specifier,
             adjectives=[adjective],
@@ -131,9 +140,9 @@ def _in_degree(
         add_object(draft, result, verb, thing)
         return compose(result, draft)
     thing = noun_phrase(
-        draft, noun, Case.NOMINATIVE, specifier=specifier, adjectives=[adjective], degree=degree
+        draft, compared, Case.NOMINATIVE, specifier=specifier, adjectives=[adjective], degree=degree
     )
-    choices = verbs_of(noun.semantic, Frame.INTRANSITIVE)
+    choices = verbs_of(compared.semantic, Frame.INTRANSITIVE)
     if not choices:
         return ()
     verb = draft.pick(choices)
@@ -146,22 +155,23 @@ def causative(draft: Draft) -> tuple[Composition, ...]:
     German needs the far adjective at once.
     """
     tense = random_tense(draft)
-    cause = random_noun_phrase(
-        draft, draft.noun(CAUSES), Case.NOMINATIVE, definite=draft.chance(0.5), plain=True
-    )
     entry = draft.pick(CAUSATIVES)
-    noun = draft.noun(nouns_of(entry.objects))
+    changed = draft.noun(nouns_of(entry.objects))
+    causes = BUILDERS if changed.semantic in BUILT else CAUSES
+    cause = random_noun_phrase(
+        draft, draft.noun(causes), Case.NOMINATIVE, definite=draft.chance(0.5), plain=True
+    )
     adjective = BY_COMPARATIVE[entry.comparative]
-    if not draft.may_combine(noun, adjective):
+    if not draft.may_combine(changed, adjective):
         return ()
-    draft.combine(noun, adjective)
+    draft.combine(changed, adjective)
     group = verb_group(draft, MAKE, entry.german, tense=tense, number=cause.number)
     words = adjective_words(adjective, Degree.COMPARATIVE)
     for word in (group.german_main, *group.bracket):
         if group.main in word.sources:
             word.sources = (*word.sources, *words)
     result = Clause(draft, cause, group)
-    target = noun_phrase(draft, noun, Case.ACCUSATIVE)
+    target = noun_phrase(draft, changed, Case.ACCUSATIVE)
     _lengthen(draft, target)
     result.add_object(target, DependencyKind.OBJECT)
     result.english_after.append(Tree("ADJP", *words))
@@ -186,12 +196,14 @@ def _lengthen(draft: Draft, target: Phrase) -> None:
     """Up to three phrases, or a relative clause, between the object and the adjective."""
     assert target.noun is not None
     steps = draft.pick((0, 0, 1, 1, 2, 3))
+    owned = target.noun.semantic in OF_SOMEONE
     if steps == 0 and draft.chance(0.3):
         add_relative(draft, target, role="object", depth=1, by_person=True)
-    if steps > 0 and target.noun.semantic in OF_SOMEONE:
+    if steps > 0 and owned:
         of_phrase(target, owner_phrase(draft))
+    if steps > 2 and owned:
+        institution = draft.noun(nouns(SemanticClass.INSTITUTION))
+        of_phrase(target, noun_phrase(draft, institution, Case.GENITIVE))
     if steps > 1 and target.noun.semantic is not SemanticClass.PLACE:
-        place = noun_phrase(draft, draft.noun(nouns(SemanticClass.PLACE)), Case.DATIVE)
+        place = noun_phrase(draft, draft.noun(SETTINGS), Case.DATIVE)
         with_modifier(target, *prepositional("in", "in", place))
-    if steps > 2:
-        sited(draft, target)

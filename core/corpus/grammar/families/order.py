@@ -7,7 +7,7 @@ from core.corpus.grammar.clausal import CLAUSE_VERBS, CONJUNCTIONS, Conjunction
 from core.corpus.grammar.clauses import Clause
 from core.corpus.grammar.dependencies import DependencyKind
 from core.corpus.grammar.draft import Draft
-from core.corpus.grammar.entries import Case, Number, Tense
+from core.corpus.grammar.entries import Case, Frame, Number, SemanticClass, Tense
 from core.corpus.grammar.gradation import random_degree
 from core.corpus.grammar.lexicon import VERBS
 from core.corpus.grammar.nouns import random_person
@@ -22,37 +22,40 @@ from core.corpus.grammar.predication import copula, embedded, random_tense
 from core.corpus.grammar.scenes import clause
 from core.corpus.grammar.sentence import Composition, English, German, Tree
 from core.corpus.grammar.verbs import verb_group
-from core.corpus.grammar.vocabulary import adverbs, preposition, prepositions
+from core.corpus.grammar.vocabulary import PERSON, adverbs, preposition, prepositions, verbs_of
 
 FRONT_PREPOSITIONS = (
     *prepositions("time"),
     *prepositions("cause"),
     preposition("according to"),
-    preposition("instead of"),
 )
 
 
 def fronted(draft: Draft) -> tuple[Composition, ...]:
     """Gestern kaufte der Mann …: what stands in front pushes the subject behind the verb."""
     tense = random_tense(draft)
-    front: list[Tree | English] = []
     roll = draft.random.random()
+    after: list[English] = []
+    verb, subject = draft.pick(VERBS), None
     if roll < 0.4 and tense is not Tense.PERFECT:
         tree, german = adverb_words(draft.pick(adverbs("time", tense)))
-        front = [tree]
     elif roll < 0.6:
         entry = draft.pick(adverbs("sentence", tense))
         tree, german = adverb_words(entry)
-        front = [tree] if entry.english == "perhaps" else [tree, english_comma()]
+        after = [] if entry.english == "perhaps" else [english_comma()]
+    elif roll < 0.7:
+        tree, german = preposition_with_object(
+            draft, preposition("instead of"), Case.GENITIVE, PERSON
+        )
+        verb = draft.pick(verbs_of(SemanticClass.PERSON, Frame.TRANSITIVE, Frame.INTRANSITIVE))
+        subject = random_person(draft)
     else:
         opening = draft.pick(FRONT_PREPOSITIONS)
-        if opening.english == "since":
-            tense = Tense.PERFECT
+        tense = Tense.PERFECT if opening.english == "since" else tense
         tree, german = preposition_with_object(draft, opening, Case.DATIVE)
-        front = [tree]
-    main = clause(draft, draft.pick(VERBS), tense=tense, negated=draft.chance(0.15), bare=True)
+    main = clause(draft, verb, tense=tense, subject=subject, negated=draft.chance(0.15), bare=True)
     draft.link(DependencyKind.FRONTED, main.verb.finite, german[0])
-    english = Tree("S", *front, *main.english().children)
+    english = Tree("S", tree, *after, *main.english().children)
     return (Composition(english, main.second(german), draft.links),)
 
 

@@ -6,10 +6,10 @@ from core.corpus.grammar.clauses import Clause
 from core.corpus.grammar.dependencies import DependencyKind
 from core.corpus.grammar.draft import Draft
 from core.corpus.grammar.entries import Case, Frame, Number, SemanticClass, Tense, Verb
-from core.corpus.grammar.lexicon import VERBS
-from core.corpus.grammar.nouns import random_noun
+from core.corpus.grammar.lexicon import NOUNS, VERBS
+from core.corpus.grammar.nouns import random_noun, random_noun_phrase
 from core.corpus.grammar.phrases import Phrase, noun_phrase
-from core.corpus.grammar.predication import random_modal, random_tense
+from core.corpus.grammar.predication import copula, random_modal, random_tense
 from core.corpus.grammar.scenes import clause, complete, subject_phrase
 from core.corpus.grammar.sentence import Composition, English, German, Tree
 from core.corpus.grammar.specifiers import WHICH
@@ -23,9 +23,8 @@ ACTIONS = verbs(Frame.TRANSITIVE, Frame.INTRANSITIVE, Frame.DITRANSITIVE)
 
 
 def question(draft: Draft) -> tuple[Composition, ...]:
-    ask = draft.pick((_yes_no, _yes_no, _subject, _object, _object, _about, _which, _circumstance))
-    tense = random_tense(draft)
-    return (ask(draft, tense),)
+    forms = (_yes_no, _yes_no, _is, _subject, _object, _object, _about, _which, _circumstance)
+    return (draft.pick(forms)(draft, random_tense(draft)),)
 
 
 def _yes_no(draft: Draft, tense: Tense) -> Composition:
@@ -37,6 +36,14 @@ def _yes_no(draft: Draft, tense: Tense) -> Composition:
         if " " in modal.english.past_singular or " " in modal.english.present_singular:
             modal = None
     asked = clause(draft, verb, tense=tense, subject=subject, modal=modal, inverted=True)
+    return Composition(asked.english_question(), asked.first(), draft.links, "?")
+
+
+def _is(draft: Draft, tense: Tense) -> Composition:
+    """Is the house old? Ist das Haus alt?"""
+    noun = draft.noun(NOUNS)
+    subject = random_noun_phrase(draft, noun, Case.NOMINATIVE, definite=True, plain=True)
+    asked = copula(draft, subject, draft.adjective(noun), tense=tense, inverted=True)
     return Composition(asked.english_question(), asked.first(), draft.links, "?")
 
 
