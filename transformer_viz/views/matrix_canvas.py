@@ -191,7 +191,7 @@ class MatrixCanvas(pg.GraphicsView):
         right = max(colorbar.ROOM, axes.SLANT * self._columns_room) + MARGIN
         size = QSizeF(self.width() - left - right, self.height() - top - MARGIN)
         size = size.expandedTo(QSizeF(8 * GRID, 8 * GRID))
-        cell = min(size.width() / keys, size.height() / queries, LARGEST_FIT)
+        cell = self._crisp(min(size.width() / keys, size.height() / queries, LARGEST_FIT))
         self._area = QRectF(QPointF(left, top), size)
         self._whole = QRectF(QPointF(0, 0), size / cell)
         self._box.setGeometry(self._area)
@@ -204,6 +204,11 @@ class MatrixCanvas(pg.GraphicsView):
         )
         if fit:
             self._box.setRange(self._whole, padding=0, disableAutoRange=True)
+
+    def _crisp(self, cell: float) -> float:
+        """Whole pixels, so that cells look alike, unless these are few."""
+        pixels = cell * self.devicePixelRatioF()
+        return cell if pixels < 2 * GRID else math.floor(pixels) / self.devicePixelRatioF()
 
     def _show_level(self) -> None:
         """Give the image the finest level of the pyramid of which no cell gets lost."""

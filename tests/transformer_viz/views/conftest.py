@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -29,12 +28,23 @@ def show(qtbot: QtBot) -> Show:
 
 
 @pytest.fixture
-def pixel(qtbot: QtBot) -> Callable[[QWidget, QPoint], QColor]:
-    """The colour a widget shows at a point."""
-    return lambda widget, point: widget.grab().toImage().pixelColor(point)
+def pixels() -> Callable[..., np.ndarray]:
+    """What a widget shows, or a part of it, RGBA uint8 [height, width, 4], in device pixels."""
+
+    def pixels(widget: QWidget, part: QRect | None = None) -> np.ndarray:
+        image = widget.grab().toImage()
+        shown = to_array(image)
+        if part is None:
+            return shown
+        ratio = image.devicePixelRatio()
+        top, left = round(part.top() * ratio), round(part.left() * ratio)
+        bottom, right = round((part.bottom() + 1) * ratio), round((part.right() + 1) * ratio)
+        return shown[top:bottom, left:right]
+
+    return pixels
 
 
 @pytest.fixture
-def pixels() -> Callable[[QWidget], np.ndarray]:
-    """RGBA uint8 [height, width, 4] of a widget."""
-    return lambda widget: to_array(widget.grab().toImage())
+def pixel(pixels) -> Callable[[QWidget, QPoint], list[int]]:
+    """The colour, RGBA, that a widget shows at a point."""
+    return lambda widget, point: pixels(widget, QRect(point, point))[0, 0].tolist()

@@ -93,9 +93,8 @@ def test_a_screen_reader_hears_the_head(session, heads_map: HeadsMap) -> None:
 
 def test_the_selected_head_is_framed(session, heads_map: HeadsMap, pixels) -> None:
     def near(head: Head) -> bytes:
-        rect = heads_map._layout.rect(head).adjusted(-2, -2, 2, 2)
-        area = pixels(heads_map.viewport())[rect.top() : rect.bottom(), rect.left() : rect.right()]
-        return area.tobytes()
+        around = heads_map._layout.rect(head).adjusted(-2, -2, 2, 2)
+        return pixels(heads_map.viewport(), around).tobytes()
 
     heads_map.clearFocus()
     before = near(Head(E, 1, 1))
