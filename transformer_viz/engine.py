@@ -3,7 +3,10 @@
 torch is imported in that thread, after the window has appeared, and nowhere else in the app.
 """
 
+import ctypes
+import importlib.util
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -120,6 +123,7 @@ class TorchBackend:
     def load(self, path: Path, context: Context) -> ModelInfo:
         if "torch" not in sys.modules:
             context.report("Loading the engine …")
+            _map_torch()
         import torch
 
         torch.set_num_threads(self._threads)
@@ -150,6 +154,22 @@ class TorchBackend:
             search=SearchConfig(beam=search.beam, alpha=search.alpha),
             check=context.check,
         )
+
+
+def _map_torch() -> None:
+    """Map torch's libraries into memory while the window goes on.
+
+    The import itself would do it with the interpreter locked, for 0.2 to 0.5 s; a call through
+    ctypes releases the lock, and the import then finds them there. Where this fails the import
+    does all, as ever.
+    """
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None or sys.platform != "linux":
+        return
+    library = Path(spec.origin).parent / "lib" / "libtorch_python.so"
+    dlopen = ctypes.CDLL(None).dlopen
+    dlopen.argtypes, dlopen.restype = (ctypes.c_char_p, ctypes.c_int), ctypes.c_void_p
+    dlopen(os.fsencode(library), os.RTLD_NOW)
 
 
 def _info(checkpoint: "Checkpoint", path: Path) -> ModelInfo:

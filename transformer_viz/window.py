@@ -26,6 +26,7 @@ from transformer_viz import dialogs
 from transformer_viz.actions import Actions
 from transformer_viz.commands import add_commands
 from transformer_viz.controller import Controller
+from transformer_viz.drawing.chips import HEIGHT as CHIP_HEIGHT
 from transformer_viz.menus import DocumentMenus
 from transformer_viz.session import ModelInfo, Session
 from transformer_viz.settings import Settings
@@ -45,7 +46,8 @@ HINT = (
     "Click a tile on the left to see another head."
 )
 FILE_FILTER = "Transformer Viz models (*.safetensors);;All files (*)"
-DEFAULT_PANELS = (300, 820, 280)
+DEFAULT_PANELS = (340, 820, 280)
+STRETCH = (1, 3, 0)  # how the panels share the width of a larger window
 DEFAULT_SIZE = (1440, 900)
 
 
@@ -112,18 +114,20 @@ class Window(QMainWindow):
         self.columns = QSplitter(Qt.Orientation.Horizontal)
         self.columns.setHandleWidth(1)
         self.columns.setChildrenCollapsible(False)
-        for stretch, panel in enumerate((self.heads_map, self.heatmap, self.inspector)):
+        panels = (self.heads_map, self.heatmap, self.inspector)
+        for index, (panel, stretch) in enumerate(zip(panels, STRETCH, strict=True)):
             self.columns.addWidget(panel)
-            self.columns.setStretchFactor(self.columns.count() - 1, int(stretch == 1))
+            self.columns.setStretchFactor(index, stretch)
         texts = QWidget()
         grid = QGridLayout(texts)
         grid.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 3 * GRID)
         grid.setHorizontalSpacing(3 * GRID)
         grid.setVerticalSpacing(2 * GRID)
-        grid.addWidget(_caption("English"), 0, 0)
+        top = Qt.AlignmentFlag.AlignTop
+        grid.addWidget(_caption("English", self.source.editor.height()), 0, 0, top)
         grid.addWidget(self.source, 0, 1)
-        grid.addWidget(self.samples, 0, 2, Qt.AlignmentFlag.AlignTop)
-        grid.addWidget(_caption("German"), 1, 0)
+        grid.addWidget(self.samples, 0, 2, top)
+        grid.addWidget(_caption("German", CHIP_HEIGHT), 1, 0, top)
         grid.addWidget(self.chips, 1, 1, 1, 2)
         grid.setColumnStretch(1, 1)
         central = QWidget()
@@ -275,8 +279,9 @@ def _dropped_file(event: QDropEvent) -> Path | None:
     return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None
 
 
-def _caption(text: str) -> QLabel:
+def _caption(text: str, height: int) -> QLabel:
     label = QLabel(text)
+    label.setFixedHeight(height)
     set_role(label, "soft")
     return label
 

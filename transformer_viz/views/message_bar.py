@@ -49,10 +49,10 @@ class MessageBar(QFrame):
     def apply_theme(self, theme: Theme) -> None:
         edge = getattr(theme, self._color)
         self.setStyleSheet(
-            f"#message_bar {{ background: {theme.paper}; border: none;"
-            f" border-left: 4px solid {edge}; border-bottom: 1px solid {theme.line}; }}"
+            f"#message_bar {{ background: {theme.accent_soft}; border: none;"
+            f" border-left: 4px solid {edge}; }}"
             f"#message_bar QToolButton {{ border: none; background: transparent;"
             f" color: {theme.soft}; padding: 2px 6px; }}"
             f"#message_bar QToolButton:hover, #message_bar QToolButton:focus"
-            f" {{ color: {theme.ink}; background: {theme.hover}; }}"
+            f" {{ color: {theme.ink}; background: {theme.paper}; }}"
         )

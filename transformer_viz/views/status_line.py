@@ -13,7 +13,7 @@ class StatusLine(QStatusBar):
         super().__init__(parent)
         self._session = session
         self.setSizeGripEnabled(False)
-        self.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        self.setContentsMargins(3 * GRID, GRID, 3 * GRID, GRID)
         self._selection = self._label("Selection")
         self._selection.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._state = self._label("State")
@@ -26,8 +26,7 @@ class StatusLine(QStatusBar):
 
     def apply_theme(self, theme: Theme) -> None:
         self.setStyleSheet(
-            f"QStatusBar {{ border-top: 1px solid {theme.line}; }}"
-            "QStatusBar::item { border: 0; }"
+            f"QStatusBar {{ border-top: 1px solid {theme.line}; }}QStatusBar::item {{ border: 0; }}"
         )
 
     def _label(self, name: str) -> QLabel:
