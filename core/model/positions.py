@@ -55,8 +55,10 @@ class SinusoidalPositions(nn.Module):
     def forward(self, start: int, end: int) -> Tensor:
         """Encodings of positions start … end - 1: [end - start, D]."""
         if end > len(self.table):
-            grown = self._table(max(end, 2 * len(self.table)))
-            self.table = grown.to(self.table)
+            # An inference tensor would be of no use to a later training step.
+            with torch.inference_mode(False):
+                grown = self._table(max(end, 2 * len(self.table)))
+                self.table = grown.to(self.table)
         return self.table[start:end]
 
 

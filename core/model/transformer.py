@@ -118,6 +118,10 @@ class Transformer(nn.Module):
         cache.length += 1
         return self.logits(self.decoder_norm(x)[:, 0])
 
+    @property
+    def device(self) -> torch.device:
+        return self.source_embedding.weight.device
+
     def decoder_layers(self) -> Iterator[DecoderLayer]:
         for layer in self.decoder:
             assert isinstance(layer, DecoderLayer)

@@ -1,0 +1,129 @@
+"""Beam search with a length penalty (paper section 6.1; Wu et al. 2016).
+
+Legend: B sentences still searched, R rows of each (the beam), S source, D d_model, V vocabulary,
+C candidates of a sentence, t tokens so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.decoding.choice import best_next
+from core.decoding.config import SearchConfig
+from core.decoding.hypothesis import Hypothesis, NBest
+from core.model.transformer import Transformer
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """One-token continuations of each sentence's hypotheses, most probable first."""
+
+    log_probabilities: Tensor  # [B, C], of all tokens so far; -inf for one that is none
+    parents: Tensor  # [B, C], the row among its sentence's that is continued
+    tokens: Tensor  # [B, C]
+
+    def __getitem__(self, index: Tensor | tuple[Tensor, Tensor]) -> Candidates:
+        return Candidates(self.log_probabilities[index], self.parents[index], self.tokens[index])
+
+
+def beam_search(
+    model: Transformer,
+    memory: Tensor,
+    source: Tensor,
+    longest: Sequence[int],
+    config: SearchConfig,
+    check: Callable[[], None],
+) -> list[list[Hypothesis]]:
+    """The best finished hypotheses of each sentence, at most ``config.n_best``, best first.
+
+    A sentence is searched until no live hypothesis can score better than what is finished,
+    whatever the others in the batch do; then it leaves the batch.
+
+    Args:
+        memory: [B, S, D]; source: [B, S].
+        longest: the most tokens an output may have, for each sentence.
+        check: called before every step.
+    """
+    beam, end = config.beam, model.config.eos_id
+    cache = model.start_cache(memory, source, rows_per_sentence=beam, capacity=max(longest))
+    found = [NBest(config, limit) for limit in longest]
+    live = list(range(len(source)))  # the sentence of each group of R rows
+    prefixes = source.new_full((len(source), beam, 1), model.config.bos_id)  # [B, R, t]
+    log_probabilities = memory.new_full((len(source), beam), float("-inf"), dtype=torch.float32)
+    log_probabilities[:, 0] = 0.0  # [B, R]: all rows are the same yet, so one of them counts
+    for length in range(1, max(longest) + 1):
+        check()
+        logits = model.step(prefixes[:, :, -1].flatten(), cache).float()  # [B·R, V]
+        must_end = [length == longest[sentence] for sentence in live for _ in range(beam)]
+        # With one end token a row, 2R candidates hold at least R that go on.
+        best, tokens = best_next(logits, 2 * beam, model.config, must_end)
+        candidates = best_candidates(log_probabilities, best, tokens)
+        for row, parent, log_probability in ending(candidates, beam, end):
+            ids = prefixes[row, parent, 1:].tolist()
+            found[live[row]].add(Hypothesis.finished(ids, log_probability, config))
+        candidates = going_on(candidates, beam, end)
+        best_live = candidates.log_probabilities[:, 0].tolist()
+        unsettled = [
+            row
+            for row, sentence in enumerate(live)
+            if not found[sentence].is_settled(best_live[row], length)
+        ]
+        if not unsettled:
+            break
+        if len(unsettled) < len(live):
+            kept = torch.tensor(unsettled, device=source.device)
+            cache.keep(kept)
+            candidates, prefixes = candidates[kept], prefixes[kept]
+            live = [live[row] for row in unsettled]
+        first_rows = torch.arange(0, len(live) * beam, beam, device=source.device)
+        cache.reorder((first_rows[:, None] + candidates.parents).flatten())
+        prefixes = extended(prefixes, candidates)
+        log_probabilities = candidates.log_probabilities
+    return [sentence.hypotheses for sentence in found]
+
+
+def best_candidates(log_probabilities: Tensor, best: Tensor, tokens: Tensor) -> Candidates:
+    """The 2R best continuations of each sentence, out of the best ones of each of its rows.
+
+    Args:
+        log_probabilities: [B, R], of the hypotheses so far.
+        best, tokens: [B·R, C], log-probability and id of each row's next tokens.
+    """
+    sentences, beam = log_probabilities.shape
+    per_row = best.shape[-1]
+    total = log_probabilities[..., None] + best.view(sentences, beam, per_row)  # [B, R, C]
+    top, where = total.flatten(1).topk(2 * beam)  # [B, 2R]
+    return Candidates(
+        top, where // per_row, tokens.view(sentences, beam * per_row).gather(1, where)
+    )
+
+
+def ending(candidates: Candidates, beam: int, end: int) -> Iterator[tuple[int, int, float]]:
+    """Sentence, parent and log-probability of the candidates that end.
+
+    Only those among the R best count: an ending that would not have survived as a token must not
+    win as an ending.
+    """
+    top = candidates.log_probabilities[:, :beam]
+    ends = (candidates.tokens[:, :beam] == end) & (top > float("-inf"))
+    for sentence, rank in ends.nonzero().tolist():
+        parent = int(candidates.parents[sentence, rank])
+        yield sentence, parent, float(top[sentence, rank])
+
+
+def going_on(candidates: Candidates, beam: int, end: int) -> Candidates:
+    """The R best candidates of each sentence that do not end."""
+    ends_last = (candidates.tokens == end).byte().argsort(dim=1, stable=True)  # [B, C]
+    sentences = torch.arange(len(ends_last), device=ends_last.device)[:, None]
+    return candidates[sentences, ends_last[:, :beam]]
+
+
+def extended(prefixes: Tensor, candidates: Candidates) -> Tensor:
+    """prefixes [B, R, t] and one candidate for each new row → [B, R, t + 1]."""
+    sentences = torch.arange(len(prefixes), device=prefixes.device)[:, None]
+    chosen = prefixes[sentences, candidates.parents]  # [B, R, t]
+    return torch.cat([chosen, candidates.tokens[..., None]], dim=-1)

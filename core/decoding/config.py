@@ -1,0 +1,58 @@
+"""How a translation is searched for, as one immutable value that checks itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from core.config import ModelConfig
+from core.decoding.penalty import PENALTIES
+from core.fields import require, require_choice
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig:
+    """Beam 1 is greedy search; the paper's values are beam 4 and alpha 0.6 (section 6.1).
+
+    Lengths are counted in tokens, on both sides with the end token.
+
+    Attributes:
+        beam: hypotheses kept alive for each sentence.
+        alpha: exponent of the length penalty; 0 compares plain log-probabilities.
+        penalty: form of the length penalty, see ``core.decoding.penalty.length_penalty``.
+        max_extra: the output may have this many tokens more than the input.
+        max_length: and no more than these, however long the input; None for any number.
+        n_best: how many hypotheses to find, at most ``beam``.
+    """
+
+    beam: int = 1
+    alpha: float = 0.6
+    penalty: str = "gnmt"
+    max_extra: int = 50
+    max_length: int | None = None
+    n_best: int = 1
+
+    def __post_init__(self) -> None:
+        require(self.beam >= 1, "beam", self.beam, "1 or more")
+        require(math.isfinite(self.alpha), "alpha", self.alpha, "a finite number")
+        require_choice("penalty", self.penalty, PENALTIES)
+        require(self.max_extra >= 0, "max_extra", self.max_extra, "0 or more")
+        require(
+            self.max_length is None or self.max_length >= 1,
+            "max_length",
+            self.max_length,
+            "1 or more, or null",
+        )
+        require(1 <= self.n_best <= self.beam, "n_best", self.n_best, f"1 to beam = {self.beam}")
+
+    def longest_output(self, input_length: int, model: ModelConfig) -> int:
+        """The most tokens that an output may have, the last of which is then the end token."""
+        longest = input_length + self.max_extra
+        if self.max_length is not None:
+            longest = min(longest, self.max_length)
+        if model.positions == "learned":
+            longest = min(longest, model.max_positions)
+        return longest
+
+
+GREEDY = SearchConfig()

@@ -1,0 +1,62 @@
+"""Text in, text out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from core.decoding.batching import batches_by_length
+from core.decoding.config import GREEDY, SearchConfig
+from core.decoding.search import proceed, search
+from core.model.transformer import Transformer
+from core.text.tokenizer import Tokenizer
+
+_CACHE_POSITIONS = 8192
+"""Of all hypotheses of a batch: what decoding keeps in memory is proportional to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """The best hypothesis of one text; all zero and empty for a text without a visible character.
+
+    Attributes:
+        ids: tokens of the translation without begin and end.
+        log_probability: natural logarithm, the end token's included.
+        score: ``log_probability`` divided by the length penalty.
+    """
+
+    text: str = ""
+    ids: tuple[int, ...] = ()
+    log_probability: float = 0.0
+    score: float = 0.0
+
+
+def translate(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    texts: Sequence[str],
+    config: SearchConfig = GREEDY,
+    *,
+    check: Callable[[], None] = proceed,
+) -> list[Translation]:
+    """Translate each text, in their order: one in, one out, always.
+
+    Args:
+        model: in evaluation mode.
+        check: called before every decoding step; what it raises ends the translation.
+
+    Raises:
+        UserError: a text is longer than the model's learned positions, or the model's weights
+            are damaged.
+    """
+    sources = [tokenizer.encode(text) for text in texts]
+    positions = [config.beam * config.longest_output(len(ids) + 1, model.config) for ids in sources]
+    translations = [Translation()] * len(texts)
+    visible = [index for index, ids in enumerate(sources) if ids]
+    for batch in batches_by_length(visible, positions, _CACHE_POSITIONS):
+        found = search(model, [sources[index] for index in batch], config, check)
+        for index, (best, *_) in zip(batch, found, strict=True):
+            translations[index] = Translation(
+                tokenizer.decode(best.ids), best.ids, best.log_probability, best.score
+            )
+    return translations
