@@ -120,8 +120,11 @@ def test_a_model_that_does_not_fit_scrolls_to_the_selected_head(
         session.select(kind=head.kind, layer=head.layer, head=head.head)
         tile = heads_map._layout.rect(head).translated(-heads_map._offset())
         assert heads_map.viewport().rect().contains(tile)
-        qtbot.mouseClick(heads_map.viewport(), Qt.MouseButton.LeftButton, pos=tile.center())
-        assert selected(session) == head
+        neighbour = head._replace(head=head.head + (1 if head.head < 15 else -1))
+        qtbot.mouseClick(
+            heads_map.viewport(), Qt.MouseButton.LeftButton, pos=center(heads_map, neighbour)
+        )
+        assert selected(session) == neighbour
 
 
 def test_a_selected_tile_in_sight_does_not_scroll(session, heads_map: HeadsMap) -> None:
@@ -193,5 +196,17 @@ def test_another_trace_replaces_one_that_is_still_filling_in(
     session.set_trace(make_trace(encoder=(4, 4, 4, 4)))
     session.set_trace(make_trace("▁One ▁word </s>", encoder=(1,)))
     qtbot.waitUntil(lambda: not heads_map._stream.running)
+    assert set(heads_map._tiles) == set(heads_map._layout)
+    assert heads_map._tiles[Head(E, 0, 0)].shape == (3, 3)
+
+
+def test_a_short_text_after_a_long_one_stays_alone(qtbot, make_trace, show, monkeypatch) -> None:
+    session = Session()
+    heads_map = show(HeadsMap(session), 300, 700)
+    monkeypatch.setattr(heads_map_module, "INLINE_CELLS", 0)
+    session.set_trace(make_trace(encoder=(4, 4, 4, 4)))
+    monkeypatch.undo()
+    session.set_trace(make_trace("▁One ▁word </s>", encoder=(1,)))
+    qtbot.wait(60)
     assert set(heads_map._tiles) == set(heads_map._layout)
     assert heads_map._tiles[Head(E, 0, 0)].shape == (3, 3)
