@@ -90,12 +90,15 @@ class Clause:
         self._tail = tail
         self.ends_in_relative = bool(tail)
 
-    def add_adjunct(self, tree: Tree, german: list[German]) -> None:
+    def add_adjunct(
+        self, tree: Tree, german: list[German], tail: list[German] | None = None
+    ) -> None:
         """An agent or a place that precedes "nicht"."""
         self.english_after.append(tree)
         self._objects += self._tail
         self._adjuncts += german
-        self._tail = []
+        self._tail = tail or []
+        self.ends_in_relative = bool(tail)
 
     def add_manner(self, tree: Tree, german: list[German]) -> None:
         """How: after "nicht", before the complements."""

@@ -48,4 +48,9 @@ class Dependency:
     end: int
 
     def to_dict(self) -> dict[str, str | int]:
-        return {"kind": self.kind, "side": self.side, "from": self.start, "to": self.end}
+        return {
+            "kind": self.kind.value,
+            "side": self.side.value,
+            "from": self.start,
+            "to": self.end,
+        }

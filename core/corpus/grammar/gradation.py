@@ -6,14 +6,15 @@ from core.corpus.grammar.draft import Draft
 from core.corpus.grammar.entries import Adjective, Adverb
 from core.corpus.grammar.vocabulary import adverb
 
-UNGRADED = frozenset(
+ABSOLUTE = frozenset(
     {
-        *("abstract", "absurd", "black", "blind", "blue", "brilliant", "brown", "confidential"),
-        *("correct", "deadly", "deaf", "delicious", "empty", "genuine", "gray", "green"),
-        *("historic", "illegal", "independent", "magnificent", "necessary", "original", "red"),
-        *("rural", "unexpected", "white", "worthless", "wrong", "yellow"),
+        *("abstract", "absurd", "brilliant", "confidential", "correct", "deadly", "deaf"),
+        *("delicious", "empty", "genuine", "green", "independent", "magnificent", "necessary"),
+        *("original", "rural", "worthless", "wrong"),
     }
 )
+"""Adjectives with a comparative that one hears rarely; the lexicon knows those without."""
+
 COMPLETELY = frozenset(
     {
         *("absurd", "blind", "confidential", "correct", "deaf", "empty", "illegal"),
@@ -30,7 +31,7 @@ NEGATED_DEGREES = tuple(adverb(english) for english in ("very", "too", "so", "pa
 
 
 def gradable(adjective: Adjective) -> bool:
-    return adjective.english not in UNGRADED
+    return adjective.graded and adjective.english not in ABSOLUTE
 
 
 def random_degree(draft: Draft, adjective: Adjective, *, negated: bool = False) -> Adverb | None:

@@ -164,11 +164,14 @@ def sited(draft: Draft, phrase: Phrase, number: Number | None = None) -> Phrase:
     return with_modifier(phrase, *prepositional(entry.english, entry.german, site))
 
 
-def random_person(draft: Draft) -> Phrase:
-    """A person as subject, by name at times."""
-    if draft.chance(0.25):
+def random_person(draft: Draft, *, rich: bool = False) -> Phrase:
+    """A person as subject, by name at times; ``rich`` asks for adjectives and places."""
+    if not rich and draft.chance(0.25):
         return random_name(draft)
-    return noun_phrase(draft, draft.noun(nouns(SemanticClass.PERSON)), Case.NOMINATIVE)
+    noun = draft.noun(nouns(SemanticClass.PERSON))
+    adjectives = [draft.adjective(noun)] if draft.chance(0.7 if rich else 0.25) else []
+    phrase = noun_phrase(draft, noun, Case.NOMINATIVE, adjectives=adjectives)
+    return sited(draft, phrase) if draft.chance(0.6 if rich else 0.04) else phrase
 
 
 def random_name(draft: Draft) -> Phrase:

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from random import Random
 
 from core.corpus.grammar.dependencies import DependencyKind, Side
-from core.corpus.grammar.draft import TRAIN
-from core.corpus.grammar.registry import build, check_split
+from core.corpus.grammar.draft import TRAIN, Draft
+from core.corpus.grammar.families.coreference import coreference
+from core.corpus.grammar.registry import check_split, finished
 from core.corpus.grammar.sentence import PUNCTUATION, Sentence
 from core.errors import UserError
 
 MAX_DISTANCE = 12
+LONG_DISTANCE = 5
 FAMILY = "coreference"
 
 
@@ -29,9 +31,11 @@ def minimal_pairs(
     if distance is not None and not 0 <= distance <= MAX_DISTANCE:
         raise UserError(f"distance {distance} is not between 0 and {MAX_DISTANCE}")
     random = Random(f"pairs {seed} {split}")
+    long = distance is not None and distance >= LONG_DISTANCE
     made = 0
     while made < count:
-        sentences = build(FAMILY, random, split)
+        draft = Draft(random, split)
+        sentences = finished(coreference(draft, long=long), draft, FAMILY)
         if not sentences or (distance is not None and pair_distance(sentences[0]) != distance):
             continue
         pair = as_pair(sentences[0], sentences[1], f"{split}-{seed}-pair-{made}")

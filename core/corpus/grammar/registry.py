@@ -53,7 +53,13 @@ def build(family: str, random: Random, split: str) -> tuple[Sentence, ...]:
     Empty where the draw led nowhere or, in the test split, to no held-out combination.
     """
     draft = Draft(random, split)
-    compositions = _FAMILIES[family][1](draft)
+    return finished(_FAMILIES[family][1](draft), draft, family)
+
+
+def finished(
+    compositions: tuple[Composition, ...], draft: Draft, family: str
+) -> tuple[Sentence, ...]:
+    split = draft.split
     if split == TEST and not draft.held:
         return ()
     return tuple([finish(each, family=family, split=split) for each in compositions])

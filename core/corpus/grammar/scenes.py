@@ -21,7 +21,7 @@ from core.corpus.grammar.entries import (
     Verb,
 )
 from core.corpus.grammar.morphology import english_relative, relative_pronoun
-from core.corpus.grammar.nouns import random_name, random_noun, random_noun_phrase, random_person
+from core.corpus.grammar.nouns import random_name, random_noun, random_noun_phrase
 from core.corpus.grammar.phrases import (
     Phrase,
     comma,
@@ -29,7 +29,7 @@ from core.corpus.grammar.phrases import (
     prepositional,
     pronoun_phrase,
 )
-from core.corpus.grammar.predication import copula
+from core.corpus.grammar.predication import copula, random_modal
 from core.corpus.grammar.sentence import English, German, Tree
 from core.corpus.grammar.specifiers import BARE
 from core.corpus.grammar.verbs import verb_group
@@ -204,12 +204,12 @@ def add_relative(
     role: str | None = None,
     depth: int = 0,
     nested: bool = False,
-    by_person: bool = False,
+    subject: Phrase | None = None,
 ) -> bool:
     """Give ``phrase`` a relative clause in which its noun has ``role``; False where none fits.
 
-    ``nested`` gives the object in it a relative clause too; ``by_person`` asks for a person as
-    subject. The German goes into the tail of ``phrase``.
+    ``nested`` gives the object in it a relative clause too; ``subject`` is a person, where the
+    noun is the object. The German goes into the tail of ``phrase``.
     """
     assert phrase.noun is not None
     semantic = phrase.noun.semantic
@@ -219,50 +219,72 @@ def add_relative(
         role = role or draft.pick(ROLES)
         if role == "genitive":
             return _add_genitive_relative(draft, phrase)
-        verbs = _relative_verbs(semantic, role, by_person)
+        verbs = _relative_verbs(semantic, role, subject is not None)
     if not verbs:
         return False
     verb = draft.pick(verbs)
-    tense = draft.tense
     if nested or role == "subject":
-        pronoun = _relative_pronoun(draft, phrase, Case.NOMINATIVE)
-        group = verb_group(
-            draft, verb.english, verb.german, tense=tense, number=phrase.number, final=True
-        )
-        inner = Clause(draft, pronoun, group)
-        if nested:
-            target = random_noun_phrase(draft, random_noun(draft, verb.objects), Case.ACCUSATIVE)
-            add_relative(draft, target, depth=depth + 1)
-            add_object(draft, inner, verb, target)
-        else:
-            complete(draft, inner, verb, depth=depth + 1)
-        _attach(phrase, Tree("WHNP", pronoun.head), inner.english_verb_phrase(), inner.final())
+        _relate_as_subject(draft, phrase, verb, depth=depth, nested=nested)
         return True
     assert role is not None
+    if subject is None:
+        subject = subject_phrase(draft, verb, depth=MAX_RELATIVES)
+    modal = random_modal(draft, draft.tense, subject) if draft.chance(0.12) else None
+    relate(draft, phrase, role, verb, subject, modal=modal)
+    return True
+
+
+def _relate_as_subject(
+    draft: Draft, phrase: Phrase, verb: Verb, *, depth: int, nested: bool
+) -> None:
+    """ "who bought the car" """
+    pronoun = _relative_pronoun(draft, phrase, Case.NOMINATIVE)
+    group = verb_group(
+        draft, verb.english, verb.german, tense=draft.tense, number=phrase.number, final=True
+    )
+    inner = Clause(draft, pronoun, group)
+    if nested:
+        noun = random_noun(draft, verb.objects)
+        target = random_noun_phrase(draft, noun, Case.ACCUSATIVE, plain=True)
+        add_relative(draft, target, depth=depth + 1)
+        add_object(draft, inner, verb, target)
+    else:
+        complete(draft, inner, verb, depth=depth + 1)
+    _attach(phrase, Tree("WHNP", pronoun.head), inner.english_verb_phrase(), inner.final())
+
+
+def relate(
+    draft: Draft,
+    phrase: Phrase,
+    role: str,
+    verb: Verb,
+    subject: Phrase,
+    *,
+    modal: Modal | None = None,
+) -> None:
+    """ "whom the dog saw", "for which the dog waited": ``role`` names the frame of ``verb``."""
     case = verb.german.case if role == "prepositional" else RELATIVE_FRAMES[role][1]
     assert case is not None
     pronoun = _relative_pronoun(draft, phrase, case, after_preposition=role == "prepositional")
-    subject = (
-        random_person(draft) if by_person else subject_phrase(draft, verb, depth=MAX_RELATIVES)
-    )
     group = verb_group(
-        draft, verb.english, verb.german, tense=tense, number=subject.number, final=True
+        draft,
+        verb.english,
+        verb.german,
+        tense=draft.tense,
+        number=subject.number,
+        modal=modal,
+        final=True,
     )
     inner = Clause(draft, subject, group)
     if role == "prepositional":
         tree, german = prepositional(verb.english.preposition, verb.german.preposition, pronoun)
         _attach(phrase, Tree("WHPP", *tree.children), inner.english(), [*german, *inner.final()])
-        return True
+        return
     kind = DependencyKind.OBJECT if role == "object" else DependencyKind.INDIRECT_OBJECT
     draft.link(kind, pronoun.head, group.main)
     draft.link(kind, pronoun.german_head, group.german_main)
-    _attach(
-        phrase,
-        Tree("WHNP", pronoun.head),
-        inner.english(),
-        [pronoun.german_head, *inner.final()],
-    )
-    return True
+    german = [pronoun.german_head, *inner.final()]
+    _attach(phrase, Tree("WHNP", pronoun.head), inner.english(), german)
 
 
 def _add_genitive_relative(draft: Draft, phrase: Phrase) -> bool:

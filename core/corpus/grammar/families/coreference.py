@@ -28,7 +28,7 @@ from core.corpus.grammar.phrases import (
     pronoun_phrase,
 )
 from core.corpus.grammar.predication import copula
-from core.corpus.grammar.scenes import MAX_RELATIVES, add_relative
+from core.corpus.grammar.scenes import add_relative
 from core.corpus.grammar.sentence import Composition, English, German, Tree
 from core.corpus.grammar.verbs import SHOULD, WANT, verb_group
 from core.corpus.grammar.vocabulary import (
@@ -44,19 +44,22 @@ from core.corpus.grammar.vocabulary import (
 WILLING = (SemanticClass.ANIMAL, SemanticClass.INSTITUTION)
 
 
-def coreference(draft: Draft) -> tuple[Composition, ...]:
-    """Both readings of one main clause, the agent's first; empty where no adjective fits."""
+def coreference(draft: Draft, *, long: bool = False) -> tuple[Composition, ...]:
+    """Both readings of one main clause, the agent's first; empty where no adjective fits.
+
+    ``long`` asks for many words between the nouns and "it".
+    """
     story = draft.pick(STORIES)
     agent, goal = _nouns(draft, story)
-    return readings(draft, story, _frame(draft, story), agent, goal)
+    return readings(draft, story, _frame(draft, story), agent, goal, long=long)
 
 
 def readings(
-    draft: Draft, story: Story, frame: Frame, agent: Noun, goal: Noun
+    draft: Draft, story: Story, frame: Frame, agent: Noun, goal: Noun, *, long: bool = False
 ) -> tuple[Composition, ...]:
     """Both readings of ``story`` in the shape of ``frame``, told of these two nouns."""
     degree = adverb(draft.pick(frame.degrees))
-    main = _main_clause(draft, story, frame, agent, goal)
+    main = _main_clause(draft, story, frame, agent, goal, long=long)
     found = []
     for antecedent, other, adjectives in (
         (main.agent, main.goal, story.agent_adjectives),
@@ -106,7 +109,7 @@ def _frame(draft: Draft, story: Story) -> Frame:
 
 
 def _main_clause(
-    draft: Draft, story: Story, frame: Frame, agent_noun: Noun, goal_noun: Noun
+    draft: Draft, story: Story, frame: Frame, agent_noun: Noun, goal_noun: Noun, *, long: bool
 ) -> _Main:
     draft.tense = frame.reason_tense
     draft.used += [agent_noun, goal_noun]
@@ -122,10 +125,18 @@ def _main_clause(
     agent = _antecedent(draft, agent_noun, agent_case, attributes)
     goal = _antecedent(draft, goal_noun, goal_case, attributes)
     person = random_person(draft) if story.place else None
-    if not frame.passive:
+    if frame.passive:
+        _extend(draft, agent, long=long, is_object=True)
+    else:
         if person is None:
             _extend(draft, agent)
-        _extend(draft, agent if person else goal, is_object=True, place_follows=story.place)
+        _extend(
+            draft,
+            goal if person is None else agent,
+            long=long,
+            is_object=True,
+            place_follows=story.place,
+        )
     subject = person or (goal if frame.passive else agent)
     group = verb_group(
         draft,
@@ -141,7 +152,7 @@ def _main_clause(
     )
     clause = Clause(draft, subject, group)
     if frame.passive:
-        clause.add_adjunct(*prepositional("by", "von", agent))
+        clause.add_adjunct(*prepositional("by", "von", agent), agent.tail)
     else:
         target = agent if person is not None else goal
         clause.add_object(target, DependencyKind.OBJECT, preposition=entry.english.preposition)
@@ -168,13 +179,19 @@ def _antecedent(draft: Draft, noun: Noun, case: Case, attributes: set[str]) -> P
 
 
 def _extend(
-    draft: Draft, phrase: Phrase, *, is_object: bool = False, place_follows: bool = False
+    draft: Draft,
+    phrase: Phrase,
+    *,
+    long: bool = False,
+    is_object: bool = False,
+    place_follows: bool = False,
 ) -> None:
     """Put words between the nouns: a relative clause about a person, an owner, a site."""
     assert phrase.noun is not None
     roll = draft.random.random()
-    if roll < 0.12 and not place_follows:
-        add_relative(draft, phrase, role="object", depth=MAX_RELATIVES, by_person=True)
+    if roll < (0.8 if long else 0.12) and not place_follows:
+        person = random_person(draft, rich=long)
+        add_relative(draft, phrase, role="object", subject=person)
     elif roll < 0.2 and not is_object and phrase.noun.semantic in SITED:
         sited(draft, phrase)
     elif roll < 0.25 and is_object and phrase.noun.semantic in OWNED:

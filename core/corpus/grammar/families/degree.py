@@ -9,6 +9,7 @@ from core.corpus.grammar.draft import Draft
 from core.corpus.grammar.entries import (
     Adjective,
     Case,
+    Causative,
     Degree,
     Frame,
     Noun,
@@ -66,7 +67,10 @@ def comparative(draft: Draft) -> tuple[Composition, ...]:
     if not draft.may_combine(other_noun, adjective):
         return ()
     other = _definite(draft, other_noun)
-    return compose(_compared(draft, subject, adjective, other, tense), draft)
+    equal = draft.chance(0.4)
+    negated = draft.chance(0.3 if equal else 0.1)
+    result = comparison(draft, subject, adjective, other, tense, equal=equal, negated=negated)
+    return compose(result, draft)
 
 
 def _definite(draft: Draft, compared: Noun) -> Phrase:
@@ -75,18 +79,19 @@ def _definite(draft: Draft, compared: Noun) -> Phrase:
     return noun_phrase(draft, compared, Case.NOMINATIVE, number=number, specifier=specifier)
 
 
-def _compared(
-    draft: Draft, subject: Phrase, adjective: Adjective, other: Phrase, tense: Tense
+def comparison(
+    draft: Draft,
+    subject: Phrase,
+    adjective: Adjective,
+    other: Phrase,
+    tense: Tense,
+    *,
+    equal: bool = False,
+    negated: bool = False,
 ) -> Clause:
-    """ "older than the house", "as old as the house" """
-    equal = draft.chance(0.4)
+    """ "older than the house"; ``equal``: "as old as the house" """
     group = verb_group(
-        draft,
-        BE_VERB,
-        SEIN_VERB,
-        tense=tense,
-        number=subject.number,
-        negated=draft.chance(0.3 if equal else 0.1),
+        draft, BE_VERB, SEIN_VERB, tense=tense, number=subject.number, negated=negated
     )
     result = Clause(draft, subject, group)
     if equal:
@@ -161,23 +166,29 @@ def causative(draft: Draft) -> tuple[Composition, ...]:
     cause = random_noun_phrase(
         draft, draft.noun(causes), Case.NOMINATIVE, definite=draft.chance(0.5), plain=True
     )
-    adjective = BY_COMPARATIVE[entry.comparative]
-    if not draft.may_combine(changed, adjective):
+    if not draft.may_combine(changed, BY_COMPARATIVE[entry.comparative]):
         return ()
-    draft.combine(changed, adjective)
+    target = noun_phrase(draft, changed, Case.ACCUSATIVE)
+    _lengthen(draft, target)
+    return compose(made(draft, cause, entry, target, tense), draft)
+
+
+def made(draft: Draft, cause: Phrase, entry: Causative, target: Phrase, tense: Tense) -> Clause:
+    """``cause`` makes ``target`` more difficult, in one German verb."""
+    assert target.noun is not None
+    adjective = BY_COMPARATIVE[entry.comparative]
+    draft.combine(target.noun, adjective)
     group = verb_group(draft, MAKE, entry.german, tense=tense, number=cause.number)
     words = adjective_words(adjective, Degree.COMPARATIVE)
-    for word in (group.german_main, *group.bracket):
+    for word in dict.fromkeys((group.german_main, *group.bracket)):
         if group.main in word.sources:
             word.sources = (*word.sources, *words)
     result = Clause(draft, cause, group)
-    target = noun_phrase(draft, changed, Case.ACCUSATIVE)
-    _lengthen(draft, target)
     result.add_object(target, DependencyKind.OBJECT)
     result.english_after.append(Tree("ADJP", *words))
     draft.link(DependencyKind.CAUSATIVE, group.main, words[-1])
     draft.link(DependencyKind.PREDICATE, words[-1], target.head)
-    return compose(result, draft)
+    return result
 
 
 OF_SOMEONE = frozenset(
@@ -198,7 +209,7 @@ def _lengthen(draft: Draft, target: Phrase) -> None:
     steps = draft.pick((0, 0, 1, 1, 2, 3))
     owned = target.noun.semantic in OF_SOMEONE
     if steps == 0 and draft.chance(0.3):
-        add_relative(draft, target, role="object", depth=1, by_person=True)
+        add_relative(draft, target, role="object", subject=random_person(draft))
     if steps > 0 and owned:
         of_phrase(target, owner_phrase(draft))
     if steps > 2 and owned:
