@@ -1,0 +1,42 @@
+import argparse
+import json
+
+import pytest
+
+from core.commands import corpus
+from core.corpus.grammar.generate import generate
+from core.errors import UserError
+
+
+def run(*arguments: str) -> int:
+    parser = argparse.ArgumentParser()
+    corpus.add_arguments(parser)
+    return corpus.run(parser.parse_args(arguments))
+
+
+def test_prints_source_and_target(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--count", "3", "--seed", "5") == 0
+    expected = [f"{each.source}\t{each.target}" for each in generate(3, seed=5)]
+    assert capsys.readouterr().out.split("\n")[:-1] == expected
+
+
+def test_prints_json_lines_of_one_family_and_split(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        run("--count", "4", "--seed", "5", "--family", "passive", "--split", "test", "--jsonl") == 0
+    )
+    records = [json.loads(line) for line in capsys.readouterr().out.split("\n")[:-1]]
+    expected = generate(4, seed=5, split="test", families=["passive"])
+    assert records == [each.to_dict() for each in expected]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--family", "poem"], "unknown family 'poem'"),
+        (["--split", "dev"], "unknown split 'dev'"),
+        (["--count", "-1"], "--count -1 is negative"),
+    ],
+)
+def test_wrong_values_are_said(arguments: list[str], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        run(*arguments)
