@@ -29,6 +29,7 @@ class Screenshot(QObject):
         self._window = window
         self._path = path
         self._quiet = 0
+        self._ended = False
         self._drawn = QTimer(self, interval=LOOK)
         self._drawn.timeout.connect(self._save_when_drawn)
         controller.settled.connect(self._on_settled)
@@ -45,13 +46,18 @@ class Screenshot(QObject):
         self._quiet = 0 if self._window.is_drawing() else self._quiet + 1
         if self._quiet < QUIET_LOOKS:
             return
-        self._drawn.stop()
         if self._window.grab().save(str(self._path), "PNG"):
-            self.exit_code = 0
-            QApplication.exit(0)
+            self._end(0)
         else:
             self._fail(f"The picture could not be written to {self._path}.")
 
     def _fail(self, message: str) -> None:
-        print(f"transformer-viz: {message}", file=sys.stderr)
-        QApplication.exit(1)
+        if not self._ended:
+            print(f"transformer-viz: {message}", file=sys.stderr)
+            self._end(1)
+
+    def _end(self, code: int) -> None:
+        self._ended = True
+        self._drawn.stop()
+        self.exit_code = code
+        QApplication.exit(code)

@@ -1,0 +1,132 @@
+"""The application as a user starts it: a process, from its arguments to its exit code."""
+
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_viz.models import save_tiny_model
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = "The animal slept."
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_model(tmp_path_factory.mktemp("models") / "tiny.safetensors")
+
+
+def environment(**changes: str) -> dict[str, str]:
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    return kept | changes
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The application without any display."""
+    return subprocess.run(
+        [sys.executable, "main.py", *map(str, arguments)],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def png_size(path: Path) -> tuple[int, int]:
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", data[16:24])
+    return width, height
+
+
+def test_a_screenshot_is_the_window_with_a_result(tiny: Path, tmp_path: Path) -> None:
+    from PySide6.QtGui import QImage
+
+    picture = tmp_path / "window.png"
+    done = run(tiny, "--text", TEXT, "--screenshot", picture, "--size", "900x640")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert png_size(picture) == (900, 640)
+    image = QImage(str(picture))
+    colors = {image.pixel(x, y) for x in range(0, 900, 3) for y in range(0, 640, 3)}
+    assert len(colors) > 30, "no map has been drawn"
+
+
+def test_a_screenshot_without_a_usable_model_fails_in_one_sentence(tmp_path: Path) -> None:
+    picture = tmp_path / "window.png"
+    done = run(tmp_path / "missing.safetensors", "--text", TEXT, "--screenshot", picture)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "missing.safetensors does not exist" in done.stderr
+    assert not picture.exists()
+
+
+def test_a_picture_that_cannot_be_written_fails_in_one_sentence(tiny: Path, tmp_path: Path) -> None:
+    done = run(tiny, "--text", TEXT, "--screenshot", tmp_path / "no" / "window.png")
+    assert done.returncode == 1
+    assert "could not be written" in done.stderr
+
+
+def test_a_screenshot_leaves_the_settings_alone(tiny: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "settings"
+    picture = tmp_path / "window.png"
+    arguments = (tiny, "--text", TEXT, "--screenshot", picture)
+    before = environment(XDG_CONFIG_HOME=str(folder), HOME=str(folder))
+    subprocess.run(
+        [sys.executable, "main.py", *map(str, arguments)],
+        cwd=ROOT,
+        env=before,
+        timeout=120,
+        check=True,
+    )
+    assert not folder.exists()
+    assert run(*arguments, "--config-dir", folder).returncode == 0
+    assert (folder / "settings.json").exists()
+
+
+def run_watched(watch: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The application with statements that run once `window` is shown, before it loads."""
+    script = (
+        "import os, signal, sys\n"
+        "from transformer_viz import app, launch\n"
+        "start = app._start\n"
+        "def watched(window, *rest):\n"
+        f"    {watch}\n"
+        "    start(window, *rest)\n"
+        "app._start = watched\n"
+        "sys.exit(launch.main(sys.argv[1:]))\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        cwd=ROOT,
+        env=environment(QT_QPA_PLATFORM="offscreen"),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_the_window_is_visible_before_torch_is_imported(tiny: Path) -> None:
+    watch = "print(window.isVisible(), 'torch' in sys.modules)"
+    done = run_watched(watch, tiny, "--screenshot", os.devnull)
+    assert done.stdout == "True False\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize(
+    "watch",
+    [
+        "os.kill(os.getpid(), signal.SIGINT)",
+        "window._session.statusChanged.connect(lambda _: os.kill(os.getpid(), signal.SIGINT))",
+        "window._session.traceChanged.connect(lambda _: os.kill(os.getpid(), signal.SIGINT))",
+    ],
+    ids=["before loading", "while the engine loads", "at rest"],
+)
+def test_ctrl_c_closes_the_window_and_saves(tiny: Path, tmp_path: Path, watch: str) -> None:
+    done = run_watched(watch, tiny, "--text", TEXT, "--config-dir", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "settings.json").exists()
