@@ -20,10 +20,10 @@ from PySide6.QtCore import (
     QtMsgType,
     qInstallMessageHandler,
 )
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QApplication
 
-from transformer_viz.bundled import FIRST_TEXT
+from transformer_viz.bundled import FIRST_TEXT, icon
 from transformer_viz.controller import Controller
 from transformer_viz.dialogs import ErrorReport
 from transformer_viz.engine import Engine, TorchBackend
@@ -45,6 +45,7 @@ def run(options: Options) -> int:
     app = QApplication(["transformer-viz"])
     app.setApplicationDisplayName("Transformer Viz")
     app.setDesktopFileName("transformer-viz")
+    app.setWindowIcon(QIcon(str(icon())))
     QLocale.setDefault(QLocale.c())  # the interface is English: 0.6, never 0,6
     qInstallMessageHandler(_log_qt)
     with _errors_shown(), _interruptible(app):
@@ -52,22 +53,25 @@ def run(options: Options) -> int:
 
 
 def _show(app: QApplication, options: Options) -> int:
-    notices: list[str] = []
-    file = SettingsFile(_settings_folder(options), notices.append)
-    settings = _with_options(file.load(), options)
+    file = SettingsFile(_settings_folder(options))
+    loaded, notice = file.load()
+    settings = _with_options(loaded, options)
     session = Session()
     engine = Engine(TorchBackend(settings.threads or default_threads()))
     controller = Controller(session, engine, settings, file)
     window = Window(session, controller, ThemeManager(app, settings.theme))
     if options.size is not None:
+        window.setWindowState(Qt.WindowState.WindowNoState)
         window.resize(*options.size)
-    for notice in notices:
+    if notice is not None:
         window.show_notice(notice)
-    window.show_hint()
-    window.show()
     first = FIRST_TEXT if settings.text is None else settings.text
+    if first == FIRST_TEXT:
+        window.show_hint()
+    window.show_text(first)
+    window.show()
     # after the window has been painted, so that loading never delays it
-    QTimer.singleShot(0, lambda: _start(window, controller, options, first))
+    QTimer.singleShot(0, lambda: _start(window, controller, options))
     screenshot = None
     if options.screenshot is not None:
         screenshot = Screenshot(window, controller, engine, options.screenshot)
@@ -77,8 +81,7 @@ def _show(app: QApplication, options: Options) -> int:
     return code if screenshot is None else screenshot.exit_code
 
 
-def _start(window: Window, controller: Controller, options: Options, text: str) -> None:
-    window.show_text(text)
+def _start(window: Window, controller: Controller, options: Options) -> None:
     controller.open_first(options.file)
 
 

@@ -17,13 +17,20 @@ class SampleGroup:
 
 def bundled_models() -> list[Path]:
     """The checkpoints in resources/models, the one to open first first."""
-    folder = Path(str(files("resources"))) / "models"
-    found = sorted(folder.glob("*.safetensors"))
+    found = sorted((_folder() / "models").glob("*.safetensors"))
     return sorted(found, key=lambda path: path.stem != FIRST_MODEL)
 
 
 def samples() -> tuple[SampleGroup, ...]:
-    text = (files("resources") / "samples.json").read_text(encoding="utf-8")
+    text = (_folder() / "samples.json").read_text(encoding="utf-8")
     return tuple(
         SampleGroup(entry["group"], tuple(entry["sentences"])) for entry in json.loads(text)
     )
+
+
+def icon() -> Path:
+    return _folder() / "icons" / "transformer-viz.svg"
+
+
+def _folder() -> Path:
+    return Path(str(files("resources")))

@@ -83,7 +83,6 @@ class Controller(QObject):
     def translate(self, text: str) -> None:
         """Show this text, and its translation as soon as there is one."""
         self._session.set_text(text)
-        self.change_settings(text=text[:MAX_CHARACTERS])
         if not text.strip():
             self._engine.cancel_explain()
             self._stop_waiting()
@@ -123,8 +122,12 @@ class Controller(QObject):
             self.settingsChanged.emit(settings)
 
     def save(self) -> None:
+        """Write the settings, with the text as it is now: typing alone writes nothing."""
         self._save.stop()
-        self._file.save(self._settings)
+        text = self._session.text[:MAX_CHARACTERS]
+        notice = self._file.save(replace(self._settings, text=text))
+        if notice is not None:
+            self.noticed.emit(notice)
 
     def close(self) -> None:
         for timer in (self._ask, self._stale):

@@ -41,21 +41,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command or the window and return the exit code: 0, 1 failure, 2 wrong use."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] in COMMANDS:
-        from core import cli
+        from core.cli import main as run_command
 
-        return cli.main(arguments)
+        return run_command(arguments)
     options = _parse(arguments)
 
-    from transformer_viz import preflight
+    from transformer_viz.preflight import problem
 
-    problem = preflight.problem(offscreen=options.screenshot is not None)
-    if problem is not None:
-        print(f"transformer-viz: {problem}", file=sys.stderr)
+    found = problem(offscreen=options.screenshot is not None)
+    if found is not None:
+        print(f"transformer-viz: {found}", file=sys.stderr)
         return 2
 
-    from transformer_viz import app
+    from transformer_viz.app import run
 
-    return app.run(options)
+    return run(options)
 
 
 def _parse(arguments: list[str]) -> Options:

@@ -1,8 +1,8 @@
 """What the application remembers: one validated JSON file in the user's configuration folder.
 
 A field that cannot be used falls back to its default alone, and the file is then kept beside as
-`settings.json.bad`. A folder that cannot be written leaves the application working from memory;
-both are said once, in a notice.
+`settings.json.bad`. A folder that cannot be written leaves the application working from memory.
+Both are said once, as a notice: one sentence for the user.
 """
 
 import json
@@ -63,41 +63,41 @@ class Settings:
 
 
 class SettingsFile:
-    """Reads and writes `settings.json`; `notice` takes what the user should know, once each."""
+    """Reads and writes `settings.json`."""
 
-    def __init__(self, folder: Path | None, notice: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path | None) -> None:
         """`folder` None remembers nothing, as a screenshot should."""
         self._path = None if folder is None else folder / "settings.json"
-        self._notice = notice
         self._told = False
 
-    def load(self) -> Settings:
+    def load(self) -> tuple[Settings, str | None]:
+        """The settings, and a notice if they are not all that the file should have held."""
         if self._path is None:
-            return Settings()
+            return Settings(), None
         try:
             data = self._path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
-            return Settings()
+            return Settings(), None
         except OSError as error:
-            self._notice(f"The settings in {self._path} cannot be read ({error.strerror}).")
-            return Settings()
+            return Settings(), f"The settings in {self._path} cannot be read ({error.strerror})."
         settings, bad = parse(data)
-        if bad:
-            kept = self._keep_beside(data)
-            self._notice(f"Settings with an unusable value start afresh: {', '.join(bad)}.{kept}")
-        return settings
+        if not bad:
+            return settings, None
+        kept = self._keep_beside(data)
+        return settings, f"Settings with an unusable value start afresh: {', '.join(bad)}.{kept}"
 
-    def save(self, settings: Settings) -> None:
+    def save(self, settings: Settings) -> str | None:
+        """Write the settings; a notice, the first time that this is not possible."""
         if self._path is None:
-            return
+            return None
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             text = json.dumps(asdict(settings), ensure_ascii=True, indent=2)
             atomic_write_text(self._path, text + "\n")
         except (OSError, UserError):
-            if not self._told:
-                self._told = True
-                self._notice(f"Settings cannot be saved in {self._path.parent}.")
+            told, self._told = self._told, True
+            return None if told else f"Settings cannot be saved in {self._path.parent}."
+        return None
 
     def _keep_beside(self, data: bytes) -> str:
         assert self._path is not None

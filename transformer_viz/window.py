@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -27,6 +27,7 @@ from transformer_viz.actions import Actions
 from transformer_viz.commands import add_commands
 from transformer_viz.controller import Controller
 from transformer_viz.drawing.chips import HEIGHT as CHIP_HEIGHT
+from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.menus import DocumentMenus
 from transformer_viz.session import ModelInfo, Session
 from transformer_viz.settings import Settings
@@ -57,6 +58,7 @@ class Window(QMainWindow):
         self._session = session
         self._controller = controller
         self._themes = themes
+        self._color_map = ColorMap.PAPER
         self.setWindowTitle("Transformer Viz")
         self.setAcceptDrops(True)
 
@@ -221,8 +223,10 @@ class Window(QMainWindow):
         self.commands[f"theme_{settings.theme}"].setChecked(True)
         self.commands[f"color_map_{settings.color_map}"].setChecked(True)
         self._themes.set_choice(settings.theme)
-        for picture in (self.heads_map, self.heatmap):
-            picture.set_color_map(settings.color_map)
+        if settings.color_map is not self._color_map:
+            self._color_map = settings.color_map
+            for picture in (self.heads_map, self.heatmap):
+                picture.set_color_map(settings.color_map)
 
     def _apply_theme(self, theme: Theme) -> None:
         for view in (
@@ -243,7 +247,7 @@ class Window(QMainWindow):
         if settings.geometry:
             x, y, width, height = settings.geometry
             self.resize(width, height)
-            if QApplication.screenAt(self.geometry().center().__class__(x + width // 2, y)):
+            if QApplication.screenAt(QPoint(x + width // 2, y)) is not None:
                 self.move(x, y)
         else:
             self.resize(*DEFAULT_SIZE)

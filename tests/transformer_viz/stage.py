@@ -77,7 +77,7 @@ class Stage:
         self.backend = FakeBackend()
         self.session = Session()
         self.engine = Engine(self.backend)
-        file = SettingsFile(None, lambda _notice: None)
+        file = SettingsFile(None)
         self.controller = Controller(self.session, self.engine, Settings(), file)
         self.notices: list[str] = []
         self.traces: list[Trace | None] = []

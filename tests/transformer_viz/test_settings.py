@@ -7,30 +7,25 @@ import pytest
 
 from transformer_viz import settings
 from transformer_viz.settings import Settings, SettingsFile, parse
-
-
-@pytest.fixture
-def notices() -> list[str]:
-    return []
+from transformer_viz.theme import ThemeChoice
 
 
 def test_every_field_has_a_check() -> None:
     assert set(settings._CHECKS) == set(asdict(Settings()))
 
 
-def test_what_is_saved_comes_back(tmp_path: Path, notices: list[str]) -> None:
-    file = SettingsFile(tmp_path / "deep" / "folder", notices.append)
+def test_what_is_saved_comes_back(tmp_path: Path) -> None:
+    file = SettingsFile(tmp_path / "deep" / "folder")
     saved = replace(
         Settings(),
-        theme="dark",
+        theme=ThemeChoice.DARK,
         text="Grüße \ud800 \U0001f600",
         alpha=0.8,
         geometry=(-5, 10, 1440, 900),
         recent_files=("/models/a.safetensors",),
     )
-    file.save(saved)
-    assert file.load() == saved
-    assert notices == []
+    assert file.save(saved) is None
+    assert file.load() == (saved, None)
 
 
 @pytest.mark.parametrize(
@@ -66,49 +61,47 @@ def test_a_bad_field_falls_back_alone(name: str, value: object) -> None:
     [b"", b"{", b"[1]", b"null", b"\xff\xfe", b"[" * 100_000, b'"theme"'],
     ids=["empty", "cut", "list", "null", "not utf-8", "deep", "string"],
 )
-def test_a_bad_file_is_kept_beside(tmp_path: Path, notices: list[str], data: bytes) -> None:
+def test_a_bad_file_is_kept_beside(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "settings.json").write_bytes(data)
-    file = SettingsFile(tmp_path, notices.append)
-    assert file.load() == Settings()
-    file.save(Settings(theme="dark"))
+    file = SettingsFile(tmp_path)
+    loaded, notice = file.load()
+    assert loaded == Settings()
+    assert notice is not None
+    assert "settings.json.bad" in notice
+    file.save(Settings(theme=ThemeChoice.DARK))
     assert (tmp_path / "settings.json.bad").read_bytes() == data
-    assert file.load().theme == "dark"
-    assert len(notices) == 1
-    assert "settings.json.bad" in notices[0]
+    assert file.load() == (Settings(theme=ThemeChoice.DARK), None)
 
 
 def test_a_field_of_a_newer_version_is_passed_over() -> None:
     parsed, bad = parse(b'{"hologram": true, "theme": "dark"}')
-    assert parsed == Settings(theme="dark")
+    assert parsed == Settings(theme=ThemeChoice.DARK)
     assert bad == []
 
 
-def test_a_folder_that_cannot_be_written_is_said_once(tmp_path: Path, notices: list[str]) -> None:
+def test_a_folder_that_cannot_be_written_is_said_once(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    file = SettingsFile(blocked / "config", notices.append)
-    assert file.load() == Settings()
-    file.save(Settings())
-    file.save(Settings())
-    assert len(notices) == 1
-    assert "cannot be saved" in notices[0]
+    file = SettingsFile(blocked / "config")
+    assert file.load() == (Settings(), None)
+    assert file.save(Settings()) == f"Settings cannot be saved in {blocked / 'config'}."
+    assert file.save(Settings()) is None
 
 
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere"
 )
-def test_a_read_only_folder_is_said_once(tmp_path: Path, notices: list[str]) -> None:
+def test_a_read_only_folder_is_said_once(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    file = SettingsFile(tmp_path, notices.append)
-    file.save(Settings())
-    file.save(Settings())
-    assert len(notices) == 1
+    file = SettingsFile(tmp_path)
+    assert file.save(Settings()) is not None
+    assert file.save(Settings()) is None
 
 
-def test_without_a_folder_nothing_is_remembered(notices: list[str]) -> None:
-    file = SettingsFile(None, notices.append)
-    file.save(Settings(theme="dark"))
-    assert file.load() == Settings()
+def test_without_a_folder_nothing_is_remembered() -> None:
+    file = SettingsFile(None)
+    file.save(Settings(theme=ThemeChoice.DARK))
+    assert file.load() == (Settings(), None)
 
 
 def test_history_and_recent_files_keep_the_newest_once() -> None:
