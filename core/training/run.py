@@ -94,8 +94,8 @@ def resume_run(path: Path, *, steps: int | None, tell: Tell, should_stop: Should
     texts = read_texts(training)
     if texts.checksum != about["data_checksum"]:
         raise UserError(
-            f"The data of {path} is not what it was when the run began, so it cannot go on "
-            "exactly; restore the files or start a new run."
+            f"The data of {path}, files or grammar, is not what it was when the run began, so it "
+            "cannot go on exactly; restore files and program, or start a new run."
         )
     model = Transformer(config.model).to(training.device)
     data = TrainingData(texts, state.tokenizer, training)

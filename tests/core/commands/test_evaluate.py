@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.decoding.translate import Translation
+from core.errors import UserError
+
+OUTPUT = {"The dog sleeps.": "Der Hund schläft.", "The cat sleeps.": "Die Katze schläft."}
+SOURCES = list(OUTPUT)
+
+Evaluate = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def evaluate(
+    command: Callable[..., int],
+    trained: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Evaluate:
+    """The result of ``evaluate … --json`` for a model that has learned ``OUTPUT`` by heart."""
+
+    def translate(_: object, __: object, texts: list[str], ___: object) -> list[Translation]:
+        return [Translation(OUTPUT[text]) for text in texts]
+
+    monkeypatch.setattr("core.decoding.translate.translate", translate)
+
+    def run(*words: str | Path) -> dict[str, Any]:
+        model = trained / "model.safetensors"
+        assert command("evaluate", "--model", model, "--beam", "1", "--json", *words) == 0
+        result: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return result
+
+    return run
+
+
+def lines(path: Path, texts: list[str]) -> Path:
+    path.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
+    return path
+
+
+def test_its_own_translations_score_a_hundred(tmp_path: Path, evaluate: Evaluate) -> None:
+    source = lines(tmp_path / "a.en", SOURCES)
+    wrong = lines(tmp_path / "wrong.de", ["Etwas ganz anderes."] * 2)
+    right = lines(tmp_path / "right.de", list(OUTPUT.values()))
+    result = evaluate("--source", source, "--reference", wrong, right)
+    assert result["sentences"] == 2
+    assert result["chrf"] == pytest.approx(100.0)
+    assert result["chrf_signature"].startswith("nrefs:2|")
+    assert evaluate("--source", source, "--reference", wrong)["chrf"] < 50
+
+
+def test_a_repeated_source_is_one_sentence_with_several_references(
+    tmp_path: Path, evaluate: Evaluate
+) -> None:
+    first, second = OUTPUT.values()
+    rows = [(SOURCES[0], "Falsch."), (SOURCES[1], second), (SOURCES[0], first)]
+    path = lines(tmp_path / "a.tsv", ["\t".join(row) for row in rows])
+    result = evaluate("--tsv", path)
+    assert result["sentences"] == 2
+    assert result["chrf"] == pytest.approx(100.0)
+    assert result["chrf_signature"].startswith("nrefs:var|")
+
+
+def test_gold(
+    command: Callable[..., int], trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = trained / "model.safetensors"
+    words = ("--gold", "--sentences", "20", "--pairs", "5", "--beam", "1", "--json")
+    assert command("evaluate", "--model", model, *words) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["sentences"] == 20
+    assert result["pairs"] == 5
+    assert 0 <= result["exact"] <= 100
+    assert set(result["pronoun_decoded"]) == {"first", "second", "both"}
+    assert set(result["cross_head"]) == {"layer", "head", "antecedent", "weight"}
+
+
+def test_for_people(
+    tmp_path: Path, trained: Path, command: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = trained / "model.safetensors"
+    source = lines(tmp_path / "a.en", SOURCES)
+    command("evaluate", "--model", model, "--source", source, "--reference", source)
+    assert capsys.readouterr().out.startswith("2 sentences\nBLEU ")
+    command("evaluate", "--model", model, "--gold", "--sentences", "9", "--pairs", "3")
+    out = capsys.readouterr().out
+    assert out.startswith("9 test sentences, exact")
+    assert "encoder layer 1, head " in out
+
+
+def test_files_that_do_not_belong_together(tmp_path: Path, evaluate: Evaluate) -> None:
+    source = lines(tmp_path / "a.en", SOURCES)
+    with pytest.raises(UserError, match=r"has 2 lines and .* 1, so they are not aligned"):
+        evaluate("--source", source, "--reference", lines(tmp_path / "a.de", ["Eins."]))
+    with pytest.raises(UserError, match="needs --reference"):
+        evaluate("--source", source)
+    with pytest.raises(UserError, match="is empty"):
+        evaluate("--source", lines(tmp_path / "empty.en", []), "--reference", source)
+    with pytest.raises(UserError, match=r"missing\.en"):
+        evaluate("--source", tmp_path / "missing.en", "--reference", source)
+
+
+@pytest.mark.parametrize("option", ["--pairs", "--sentences"])
+def test_no_gold_sentences(evaluate: Evaluate, option: str) -> None:
+    with pytest.raises(UserError, match=f"{option} = 0 is not possible"):
+        evaluate("--gold", option, "0")
+
+
+def test_exactly_one_thing_to_evaluate(command: Callable[..., int]) -> None:
+    with pytest.raises(SystemExit) as exit:
+        command("evaluate", "--model", "m")
+    assert exit.value.code == 2
