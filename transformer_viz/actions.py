@@ -62,18 +62,21 @@ class Actions(QObject):
         for menu in self._menus.values():
             bar.addMenu(menu)
 
-    def shortcuts(self) -> list[tuple[str, str, str]]:
-        """(menu, command, keys) of every command that has keys, as people read them."""
-        rows = []
+    def listed(self) -> Iterator[tuple[QAction, str, str]]:
+        """(command, "menu · command", keys) of every command, in the order of the menus."""
         for title, menu in self._menus.items():
-            for action in menu.actions():
-                keys = ", ".join(
-                    key.toString(QKeySequence.SequenceFormat.NativeText)
-                    for key in action.shortcuts()
+            yield from self._listed(plain(title), menu)
+
+    def _listed(self, path: str, menu: QMenu) -> Iterator[tuple[QAction, str, str]]:
+        for action in menu.actions():
+            name = f"{path} · {plain(action.text())}"
+            if action.objectName() in self._actions:
+                keys = QKeySequence.listToString(
+                    action.shortcuts(), QKeySequence.SequenceFormat.NativeText
                 )
-                if keys and action.objectName() in self._actions:
-                    rows.append((plain(title), plain(action.text()), keys))
-        return rows
+                yield action, name, keys
+            elif action.menu() is not None:
+                yield from self._listed(name, action.menu())
 
 
 def plain(text: str) -> str:

@@ -38,6 +38,7 @@ def add_commands(
     _add_head(actions, window, session)
     _add_view(actions, window, controller)
     help_ = actions.menu("H&elp")
+    actions.add("palette", help_, "&Find a command …", window.show_palette, "Ctrl+Shift+P")
     actions.add("shortcuts", help_, "&Keyboard shortcuts", window.show_shortcuts, "F1")
     actions.add("about", help_, "&About Transformer Viz", window.show_about)
 

@@ -71,23 +71,23 @@ def about(model: ModelInfo | None, parent: QWidget) -> QDialog:
         *(_provenance(model) if model is not None else ()),
         LICENCE,
     ):
-        dialog.column.addWidget(_text(paragraph))
+        label = _text(paragraph)
+        label.setMinimumWidth(110 * GRID)
+        dialog.column.addWidget(label)
     dialog.add_close()
     return dialog
 
 
-def shortcuts(rows: Sequence[tuple[str, str, str]], parent: QWidget) -> QDialog:
-    """`rows` of menu, command and keys."""
+def shortcuts(rows: Sequence[tuple[str, str]], parent: QWidget) -> QDialog:
+    """`rows` of command and keys."""
     dialog = Dialog("Keyboard shortcuts", parent)
     grid = QGridLayout()
     grid.setHorizontalSpacing(6 * GRID)
     grid.setVerticalSpacing(GRID)
-    shown_menu = ""
-    for line, (menu, command, keys) in enumerate(rows):
-        heading = _text(menu if menu != shown_menu else "")
-        shown_menu = menu
-        set_role(heading, "soft")
-        for column, label in enumerate((heading, _text(command), _text(keys))):
+    for line, (command, keys) in enumerate(rows):
+        shown = _text(keys)
+        set_role(shown, "soft")
+        for column, label in enumerate((_text(command), shown)):
             label.setWordWrap(False)
             grid.addWidget(label, line, column)
     dialog.column.addLayout(grid)

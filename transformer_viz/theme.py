@@ -193,6 +193,7 @@ def style_sheet(theme: Theme) -> str:
     QPushButton:checked, QToolButton:checked {{
         background: {t.accent_soft}; color: {t.accent}; border-color: {t.accent};
     }}
+    QPushButton[role="quiet"] {{ color: {t.soft}; background: {t.chrome}; }}
     QPushButton:focus, QToolButton:focus {{ border-color: {t.accent}; }}
     QPushButton:disabled, QToolButton:disabled {{ color: {t.faint}; border-color: {t.line}; }}
     QToolButton::menu-indicator, QPushButton::menu-indicator {{ width: 8px; }}
@@ -211,6 +212,7 @@ def style_sheet(theme: Theme) -> str:
     QTabBar::tab:hover:!selected {{ color: {t.ink}; }}
     QTabBar::tab:focus {{ color: {t.accent}; }}
     QSplitter::handle {{ background: {t.line}; }}
+    QTreeView::item {{ padding: 4px; }}
     QScrollBar:vertical {{ background: transparent; width: 8px; margin: 0; }}
     QScrollBar:horizontal {{ background: transparent; height: 8px; margin: 0; }}
     QScrollBar::handle {{ background: {t.border}; border-radius: 3px; margin: 1px; }}

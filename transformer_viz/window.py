@@ -7,6 +7,7 @@ from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
     QDropEvent,
+    QShowEvent,
 )
 from PySide6.QtWidgets import (
     QApplication,
@@ -29,6 +30,7 @@ from transformer_viz.controller import Controller
 from transformer_viz.drawing.chips import HEIGHT as CHIP_HEIGHT
 from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.menus import DocumentMenus
+from transformer_viz.palette import Palette
 from transformer_viz.session import ModelInfo, Session
 from transformer_viz.settings import Settings
 from transformer_viz.theme import GRID, Theme, ThemeManager, set_role
@@ -47,8 +49,9 @@ HINT = (
     "Click a tile on the left to see another head."
 )
 FILE_FILTER = "Transformer Viz models (*.safetensors);;All files (*)"
-DEFAULT_PANELS = (340, 820, 280)
-STRETCH = (1, 3, 0)  # how the panels share the width of a larger window
+HEADS_SHARE = 0.24  # of the window's width, within these bounds
+HEADS_NARROWEST, HEADS_WIDEST = 300, 480
+INSPECTOR_WIDTH = 280
 DEFAULT_SIZE = (1440, 900)
 
 
@@ -98,7 +101,8 @@ class Window(QMainWindow):
         self.hint = MessageBar("What to try next", "accent")
         model_menu = QMenu("Models", self)
         self._documents.fill_models(model_menu)
-        self.model_bar = ModelBar(session, model_menu, self.commands.menu("&View", "&Theme"))
+        theme_menu = self.commands.menu("&View", "&Theme")
+        self.model_bar = ModelBar(session, model_menu, self.commands["palette"], theme_menu)
         self.source = SourceField(session)
         self.samples = QPushButton("&Samples")
         self.samples.setAccessibleName("Sample sentences")
@@ -116,10 +120,9 @@ class Window(QMainWindow):
         self.columns = QSplitter(Qt.Orientation.Horizontal)
         self.columns.setHandleWidth(1)
         self.columns.setChildrenCollapsible(False)
-        panels = (self.heads_map, self.heatmap, self.inspector)
-        for index, (panel, stretch) in enumerate(zip(panels, STRETCH, strict=True)):
+        for panel in (self.heads_map, self.heatmap, self.inspector):
             self.columns.addWidget(panel)
-            self.columns.setStretchFactor(index, stretch)
+            self.columns.setStretchFactor(self.columns.indexOf(panel), int(panel is self.heatmap))
         texts = QWidget()
         grid = QGridLayout(texts)
         grid.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 3 * GRID)
@@ -206,7 +209,11 @@ class Window(QMainWindow):
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     def show_shortcuts(self) -> None:
-        dialogs.shortcuts(self.commands.shortcuts(), self).open()
+        rows = [(name, keys) for _action, name, keys in self.commands.listed() if keys]
+        dialogs.shortcuts(rows, self).open()
+
+    def show_palette(self) -> None:
+        Palette(self.commands, self).open()
 
     def show_about(self) -> None:
         dialogs.about(self._session.model, self).open()
@@ -243,7 +250,6 @@ class Window(QMainWindow):
             view.apply_theme(theme)
 
     def _restore(self, settings: Settings) -> None:
-        self.columns.setSizes(list(settings.panels or DEFAULT_PANELS))
         if settings.geometry:
             x, y, width, height = settings.geometry
             self.resize(width, height)
@@ -254,7 +260,17 @@ class Window(QMainWindow):
         if settings.maximized:
             self.setWindowState(Qt.WindowState.WindowMaximized)
 
+    def _size_panels(self) -> None:
+        heads = round(self.width() * HEADS_SHARE)
+        heads = max(HEADS_NARROWEST, min(heads, HEADS_WIDEST))
+        default = (heads, self.width() - heads - INSPECTOR_WIDTH, INSPECTOR_WIDTH)
+        self.columns.setSizes(list(self._controller.settings.panels or default))
+
     # -- events
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._size_panels()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped_file(event) is not None:

@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz.controller import MAX_CHARACTERS
+from transformer_viz.palette import Palette
 from transformer_viz.session import Phase, Selection
 from transformer_viz.theme import DARK, LIGHT, ThemeChoice, ThemeManager
 from transformer_viz.window import Window
@@ -176,6 +177,31 @@ def test_beam_search_by_key_and_by_box(shown: Shown, qtbot: QtBot) -> None:
     bar.greedy.click()
     qtbot.waitUntil(lambda: shown.backend.explained[-1][1].beam == 1)
     assert not bar.size_box.isEnabled()
+
+
+def test_the_palette_finds_a_command_by_its_words(shown: Shown, qtbot: QtBot) -> None:
+    shown.window.show_palette()
+    palette = shown.window.findChild(Palette)
+    qtbot.keyClicks(palette.field, "dark them")
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert shown.themes.theme is DARK
+    qtbot.waitUntil(lambda: shown.window.findChild(Palette) is None)
+
+
+def test_the_palette_is_walked_by_arrows_and_left_by_escape(shown: Shown, qtbot: QtBot) -> None:
+    shown.press(
+        Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    )
+    palette = shown.window.findChild(Palette)
+    qtbot.keyClicks(palette.field, "attention")
+    qtbot.keyClick(palette.field, Qt.Key.Key_Down)
+    assert palette.list.currentItem().text(0) == "Head · Decoder self-attention"
+    qtbot.keyClicks(palette.field, " nowhere")
+    assert palette.list.currentItem() is None
+    kind = shown.session.selection.kind
+    qtbot.keyClick(palette.field, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: shown.window.findChild(Palette) is None)
+    assert shown.session.selection.kind == kind
 
 
 def drop(window: Window, *urls: QUrl) -> None:

@@ -1,7 +1,7 @@
 """The bar on top: which model, how it searches, and the theme."""
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QAction, QKeySequence, QPalette
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDoubleSpinBox,
@@ -32,6 +32,7 @@ class ModelBar(QWidget):
         self,
         session: Session,
         model_menu: QMenu,
+        palette: QAction,
         theme_menu: QMenu,
         parent: QWidget | None = None,
     ) -> None:
@@ -55,6 +56,11 @@ class ModelBar(QWidget):
         self.alpha_box.setPrefix("α ")
         self.alpha_box.setAccessibleName("Length penalty alpha")
         self.alpha_box.setToolTip("Length penalty α: 0 favours short translations")
+        keys = palette.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        find = QPushButton(f"Find a command …    {keys}", self)
+        find.setAccessibleName("Find a command")
+        find.clicked.connect(palette.trigger)
+        set_role(find, "quiet")
         theme_button = QToolButton(self)
         theme_button.setText("◐")
         theme_button.setMenu(theme_menu)
@@ -67,7 +73,7 @@ class ModelBar(QWidget):
         device = QLabel("CPU", self)
         device.setToolTip("The model runs on the processor, in a thread of its own")
         set_role(device, "soft")
-        self._lay_out(device, theme_button)
+        self._lay_out(device, find, theme_button)
 
         self.greedy.clicked.connect(self._send)
         self.beam.clicked.connect(self._send)
@@ -105,7 +111,7 @@ class ModelBar(QWidget):
         self._enable()
         self.searchChanged.emit(self.search)
 
-    def _lay_out(self, device: QWidget, theme_button: QWidget) -> None:
+    def _lay_out(self, device: QWidget, find: QWidget, theme_button: QWidget) -> None:
         row = QHBoxLayout(self)
         row.setContentsMargins(3 * GRID, 2 * GRID, 3 * GRID, 2 * GRID)
         row.setSpacing(2 * GRID)
@@ -120,6 +126,7 @@ class ModelBar(QWidget):
         row.addWidget(self.size_box)
         row.addWidget(self.alpha_box)
         row.addStretch()
+        row.addWidget(find)
         row.addWidget(theme_button)
 
 
