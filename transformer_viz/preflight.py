@@ -102,13 +102,15 @@ def _loads(library: str) -> bool:
 
 
 def _reaches_x11() -> bool:
+    """Whether the X server answers. A connection that was made stays open until the process ends:
+    a server that loses its last client, as a virtual one may, resets and refuses the next."""
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p
     xcb.xcb_connect.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
     xcb.xcb_connection_has_error.argtypes = [ctypes.c_void_p]
     xcb.xcb_disconnect.argtypes = [ctypes.c_void_p]
     connection = xcb.xcb_connect(None, None)
-    try:
-        return bool(xcb.xcb_connection_has_error(connection) == 0)
-    finally:
+    if xcb.xcb_connection_has_error(connection):
         xcb.xcb_disconnect(connection)
+        return False
+    return True
