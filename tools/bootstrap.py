@@ -19,11 +19,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / ".venv"
 OLDEST_PYTHON = (3, 11)
-# The spelling dictionaries that check the generated corpus; its tests are skipped without them.
-DICTIONARIES = {
+# What single tests use, by Debian package: dictionaries that check the generated corpus, and a
+# virtual X server. Without them these tests are skipped.
+TEST_DICTIONARIES = {
     "/usr/share/hunspell/en_US.dic": "hunspell-en-us",
     "/usr/share/hunspell/de_DE.dic": "hunspell-de-de",
 }
+TEST_PROGRAMS = {"hunspell": "hunspell", "Xvfb": "xvfb"}
 
 
 def main() -> int:
@@ -85,7 +87,7 @@ def install_system_libraries(dev: bool) -> None:
 
     def lacking() -> list[str]:
         libraries = missing_packages(GUI_LIBRARIES | XCB_LIBRARIES)
-        return libraries + missing_dictionaries() if dev else libraries
+        return libraries + missing_for_tests() if dev else libraries
 
     if lacking() and may_install():
         try:
@@ -98,9 +100,11 @@ def install_system_libraries(dev: bool) -> None:
         raise SetupError(f"Qt does not start without {packages}")
 
 
-def missing_dictionaries() -> list[str]:
-    packages = [package for file, package in DICTIONARIES.items() if not Path(file).exists()]
-    return packages if shutil.which("hunspell") else [*packages, "hunspell"]
+def missing_for_tests() -> list[str]:
+    return [
+        *(package for file, package in TEST_DICTIONARIES.items() if not Path(file).exists()),
+        *(package for program, package in TEST_PROGRAMS.items() if not shutil.which(program)),
+    ]
 
 
 def may_install() -> bool:

@@ -20,7 +20,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def without(monkeypatch: pytest.MonkeyPatch, library: str, *, root: bool) -> None:
     monkeypatch.setattr(preflight, "_loads", lambda name: name != library)
-    monkeypatch.setattr(bootstrap, "missing_dictionaries", lambda: ["hunspell"])
+    monkeypatch.setattr(bootstrap, "missing_for_tests", lambda: ["hunspell"])
     monkeypatch.setattr(bootstrap, "may_install", lambda: root)
 
 
@@ -47,14 +47,15 @@ def test_a_library_that_qt_links_stops_the_set_up(monkeypatch: pytest.MonkeyPatc
         bootstrap.install_system_libraries(dev=False)
 
 
-def test_dictionaries_are_looked_for_on_disk(
+def test_what_tests_use_is_looked_for_on_disk_and_on_the_path(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "en_US.dic").touch()
     dictionaries = {str(tmp_path / "en_US.dic"): "english", str(tmp_path / "de_DE.dic"): "german"}
-    monkeypatch.setattr(bootstrap, "DICTIONARIES", dictionaries)
-    monkeypatch.setattr(bootstrap.shutil, "which", lambda _name: "/usr/bin/hunspell")
-    assert bootstrap.missing_dictionaries() == ["german"]
+    monkeypatch.setattr(bootstrap, "TEST_DICTIONARIES", dictionaries)
+    monkeypatch.setattr(bootstrap, "TEST_PROGRAMS", {"here": "a", "away": "b"})
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: name if name == "here" else None)
+    assert bootstrap.missing_for_tests() == ["german", "b"]
 
 
 def test_a_failed_step_names_what_failed() -> None:
