@@ -63,7 +63,6 @@ CLAUSE_VERBS = (
     _clause_verb("ask asks asked asked", "fragen fragt fragte gefragt", whether=True),
 )
 THAT_VERBS = tuple(verb for verb in CLAUSE_VERBS if not verb.whether)
-WHETHER_VERBS = tuple(verb for verb in CLAUSE_VERBS if verb.whether)
 
 PRESENT_AND_FUTURE = frozenset({Tense.PRESENT, Tense.FUTURE})
 PAST_ONLY = frozenset({Tense.PAST})

@@ -14,7 +14,7 @@ from core.corpus.grammar.phrases import (
     with_modifier,
 )
 from core.corpus.grammar.sentence import English
-from core.corpus.grammar.specifiers import BARE, EVERY, MANY, SOME, THE, THIS, A, Specifier
+from core.corpus.grammar.specifiers import BARE, EVERY, MANY, SOME, THE, THIS, A, Specifier, named
 from core.corpus.grammar.vocabulary import nouns, nouns_of, preposition, prepositions
 
 OWNED = frozenset(
@@ -84,6 +84,8 @@ def random_noun_phrase(
         )
     elif draft.chance(0.08):
         specifier = THIS
+    if specifier is THE and numeral is None and noun.semantic in OWNED and draft.chance(0.06):
+        specifier = named(draft.pick(NAMES))
     adjectives = []
     if draft.chance(0.65 if draft.split == TEST else 0.3):
         adjectives.append(draft.adjective(noun))

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.corpus.grammar.entries import Case, Gender, Number
-from core.corpus.grammar.morphology import STRONG_ENDINGS, Determiner, article, determiner_kind
+from core.corpus.grammar.entries import Case, Gender, Name, Number
+from core.corpus.grammar.morphology import (
+    STRONG_ENDINGS,
+    Determiner,
+    article,
+    determiner_kind,
+    english_possessive,
+    german_name_genitive,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,19 +20,22 @@ class Specifier:
     """English words by number; empty: no word, or a number that it does not go with.
 
     ``kind`` is what ``morphology.article`` calls it; ``stem``, where given, takes strong plural
-    endings instead ("viel" + "en").
+    endings instead ("viel" + "en"), and ``fixed`` takes none ("Annas").
     """
 
     singular: str = ""
     plural: str = ""
     kind: str = ""
     stem: str = ""
+    fixed: str = ""
     tag: str = "determiner"
 
     def english(self, number: Number) -> str:
         return self.plural if number is Number.PLURAL else self.singular
 
     def german(self, case: Case, number: Number, gender: Gender) -> str:
+        if self.fixed:
+            return self.fixed
         if self.stem:
             return self.stem + STRONG_ENDINGS[case, Number.PLURAL]
         return article(self.kind, case, number, gender) if self.kind else ""
@@ -52,6 +62,12 @@ THEIR = Specifier("their", "their", "ihr", tag="pronoun")
 ITS_FEMININE = Specifier("its", "its", "ihr", tag="pronoun")
 
 INDEFINITE = (A, BARE)
+
+
+def named(owner: Name) -> Specifier:
+    """ "Anna's", "Annas" """
+    english = english_possessive(owner.text)
+    return Specifier(english, english, fixed=german_name_genitive(owner), tag="name")
 
 
 def possessive(pronoun: str, gender: Gender, number: Number = Number.SINGULAR) -> Specifier:

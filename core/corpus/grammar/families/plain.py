@@ -5,14 +5,17 @@ from __future__ import annotations
 from functools import cache
 
 from core.corpus.grammar.clauses import Clause
+from core.corpus.grammar.dependencies import DependencyKind
 from core.corpus.grammar.draft import Draft
 from core.corpus.grammar.entries import Case, Tense, Verb
 from core.corpus.grammar.gradation import random_degree
 from core.corpus.grammar.lexicon import VERBS
 from core.corpus.grammar.nouns import random_noun_phrase
+from core.corpus.grammar.phrases import noun_phrase
 from core.corpus.grammar.predication import copula, random_modal, random_tense
 from core.corpus.grammar.scenes import clause, subject_phrase
 from core.corpus.grammar.sentence import Composition
+from core.corpus.grammar.specifiers import NO
 from core.corpus.grammar.verbs import SIMPLE
 from core.corpus.grammar.vocabulary import (
     PERSON,
@@ -45,9 +48,22 @@ def predication(draft: Draft, tense: Tense, *, negated: bool = False) -> Clause:
 
 def negation(draft: Draft) -> tuple[Composition, ...]:
     tense = random_tense(draft)
-    if draft.chance(0.2):
+    roll = draft.random.random()
+    if roll < 0.2:
         return compose(predication(draft, tense, negated=True), draft)
+    if roll < 0.3:
+        return compose(_nobody(draft, tense), draft)
     return compose(clause(draft, draft.pick(VERBS), tense=tense, negated=True), draft)
+
+
+def _nobody(draft: Draft, tense: Tense) -> Clause:
+    """No dog slept: kein Hund schlief."""
+    verb = draft.pick(VERBS)
+    noun = draft.noun([entry for entry in nouns_of(verb.subjects) if entry.countable])
+    subject = noun_phrase(draft, noun, Case.NOMINATIVE, specifier=NO)
+    result = clause(draft, verb, tense=tense, subject=subject, bare=True)
+    draft.link(DependencyKind.NEGATION, subject.german[0], result.verb.finite)
+    return result
 
 
 def perfect(draft: Draft) -> tuple[Composition, ...]:
