@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.corpus.grammar.adverbials import MID_SENTENCE, adverb_words, preposition_with_object
+from core.corpus.grammar.adverbials import POINTS_IN_TIME, adverb_words, preposition_with_object
 from core.corpus.grammar.clausal import THAT_VERBS
 from core.corpus.grammar.clauses import Clause
 from core.corpus.grammar.dependencies import DependencyKind
@@ -213,7 +213,7 @@ def _add_when(draft: Draft, clause: Clause, tense: Tense) -> None:
         if entry.english != "since":
             clause.add_adverb(*preposition_with_object(draft, entry, Case.DATIVE))
             return
-    choices = [entry for entry in adverbs("time", tense) if entry.english not in MID_SENTENCE]
+    choices = [entry for entry in adverbs("time", tense) if entry.english in POINTS_IN_TIME]
     clause.add_adverb(*adverb_words(draft.pick(choices)))
 
 

@@ -106,7 +106,6 @@ def _owner(draft: Draft, owner: Noun, case: Case) -> Owner:
 
 def owned(draft: Draft, thing: Noun, case: Case, owner: Owner, number: Number = SINGULAR) -> Phrase:
     """ "her new car": ``thing`` with the possessive of ``owner``."""
-    draft.used.append(thing)
     plain = case is Case.NOMINATIVE
     adjectives = [] if plain or draft.chance(0.6) else [draft.adjective(thing)]
     phrase = noun_phrase(
@@ -153,7 +152,7 @@ def _own_object(draft: Draft) -> tuple[Composition, ...]:
         negated=draft.chance(0.2),
     )
     result = Clause(draft, owner.phrase, group)
-    thing = draft.pick(things)
+    thing = draft.noun(things)
     number = PLURAL if thing.countable and draft.chance(0.2) else SINGULAR
     add_object(draft, result, verb, owned(draft, thing, Case.ACCUSATIVE, owner, number))
     return compose(result, draft)
@@ -164,7 +163,7 @@ def _described(draft: Draft) -> tuple[Composition, ...]:
     tense = draft.pick((Tense.PAST, Tense.PRESENT))
     owner, things = _some_owner(draft)
     first = copula(draft, owner.phrase, draft.adjective(_noun_of(owner)), tense=tense)
-    second = _copula_of(draft, owner, draft.pick(things), tense)
+    second = _copula_of(draft, owner, draft.noun(things), tense)
     conjunction = English("but", "conjunction")
     german = German("aber", conjunction)
     tree = Tree("S", first.english(), english_comma(), conjunction, second.english())
@@ -216,7 +215,7 @@ def _reason(draft: Draft) -> tuple[Composition, ...]:
     owner = _person(draft)
     verb = draft.pick(_reason_verbs())
     main = clause(draft, verb, tense=tense, subject=owner.phrase, bare=True)
-    return _because(draft, main, owner, draft.pick(PERSONAL), embedded(tense))
+    return _because(draft, main, owner, draft.noun(PERSONAL), embedded(tense))
 
 
 @cache
@@ -241,7 +240,7 @@ def _bought_for(draft: Draft) -> tuple[Composition, ...]:
     main = Clause(draft, buyer.phrase, group)
     owner = _owner(draft, bought, Case.ACCUSATIVE)
     add_object(draft, main, verb, owner.phrase)
-    return _because(draft, main, owner, draft.pick(things), embedded(tense))
+    return _because(draft, main, owner, draft.noun(things), embedded(tense))
 
 
 def relative(draft: Draft) -> tuple[Composition, ...]:
