@@ -18,6 +18,7 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.files": set(),
     "core.fields": set(),
     "core.config": set(),
+    "core.bundled": set(),
     "core.device": set(),
     "core.presets": {"core.config", "core.training.config"},
     "core.text": set(),

@@ -1,0 +1,30 @@
+"""The models that come with the program."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from core.errors import UserError
+
+FIRST_MODEL = "demo-en-de"
+
+
+def bundled_models() -> list[Path]:
+    """The checkpoints in resources/models, the one to open first first."""
+    found = sorted(Path(str(files("resources"))).joinpath("models").glob("*.safetensors"))
+    return sorted(found, key=lambda path: path.stem != FIRST_MODEL)
+
+
+def model_path(name: str | None) -> Path:
+    """A file, or a bundled model by its name; None is the first bundled one.
+
+    Raises:
+        UserError: no model is bundled. A file that is missing shows itself when it is read.
+    """
+    bundled = bundled_models()
+    if name is None:
+        if not bundled:
+            raise UserError("No model is bundled here; name one with --model FILE.")
+        return bundled[0]
+    return next((path for path in bundled if path.stem == name), Path(name))

@@ -1,0 +1,61 @@
+"""The command line: each command is a module of `core.commands`, imported when it is asked for.
+
+Results go to stdout, progress and messages to stderr. Exit codes: 0, 1 for a failure, 2 for wrong
+use, 130 for Ctrl+C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from core.errors import UserError
+
+COMMANDS = {
+    "translate": "translate sentences, one line each",
+    "trace": "save the attention of one sentence as .npz",
+    "info": "say what a model or a preset is",
+    "corpus": "print sentences of the generated corpus",
+    "train": "train a model",
+    "resume": "go on with a stopped training run",
+    "average": "average the last checkpoints of a run",
+    "evaluate": "score a model on a test set",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    args = _parser(arguments).parse_args(arguments)
+    try:
+        code: int = args.run(args)
+        sys.stdout.flush()
+    except UserError as error:
+        print(f"transformer-viz {args.command}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone; what Python flushes at exit goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
+
+
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """All commands by name, and the arguments of the one that is asked for."""
+    parser = argparse.ArgumentParser(
+        prog="transformer-viz", description="The commands of Transformer Viz; none needs a window."
+    )
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    wanted = next((name for name in arguments if name in COMMANDS), None)
+    for name, what in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=what, description=f"{what.capitalize()}.")
+        if name == wanted:
+            module = importlib.import_module(f"core.commands.{name}")
+            module.add_arguments(subparser)
+            subparser.set_defaults(run=module.run)
+    return parser

@@ -1,0 +1,82 @@
+"""transformer-viz info: what a model file or a preset is, without loading its weights."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from core.bundled import model_path
+from core.checkpoints.header import read_header
+from core.config import ModelConfig
+from core.presets import PRESETS, preset
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "model",
+        nargs="?",
+        metavar="MODEL",
+        help=f"a file, a bundled model (default: the first), or a preset: {', '.join(PRESETS)}",
+    )
+    parser.add_argument(
+        "--vocab", type=int, metavar="N", help="vocabulary of a preset instead of its own"
+    )
+    parser.add_argument("--json", action="store_true", help="as one JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Raises UserError for a name that is no preset and no readable model."""
+    about = _preset(args.model, args.vocab) if args.model in PRESETS else _file(args.model)
+    if args.json:
+        print(json.dumps(about, ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(_lines(about)))
+    return 0
+
+
+def _preset(name: str, vocab: int | None) -> dict[str, Any]:
+    config = preset(name)
+    model = config.model if vocab is None else dataclasses.replace(config.model, vocab_size=vocab)
+    return {
+        "name": name,
+        "parameters": parameter_count(model),
+        "model": model.to_dict(),
+        "training": config.training.to_dict(),
+    }
+
+
+def _file(name: str | None) -> dict[str, Any]:
+    path = model_path(name)
+    header = read_header(path)
+    return {
+        "name": path.stem,
+        "parameters": header.parameters,
+        "model": header.config.to_dict(),
+        "provenance": dict(header.provenance),
+    }
+
+
+def parameter_count(config: ModelConfig) -> int:
+    """Exact, from shapes alone: the model is laid out without memory for its weights."""
+    import torch
+
+    from core.model.transformer import Transformer
+
+    with torch.device("meta"):
+        return Transformer(config).parameter_count()
+
+
+def _lines(about: Mapping[str, Any]) -> list[str]:
+    lines = [about["name"], f"  {'parameters':<24} {about['parameters']:,}"]
+    for section in ("model", "training", "provenance"):
+        if section in about:
+            lines += ["", section]
+            lines += [f"  {key:<24} {_text(value)}" for key, value in about[section].items()]
+    return lines
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
