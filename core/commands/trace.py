@@ -1,0 +1,37 @@
+"""transformer-viz trace: the attention of every layer and head on one sentence, as .npz."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from core.bundled import model_path
+from core.commands.translate import add_search_arguments
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", metavar="TEXT", help="the sentence to translate")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="OUT.npz")
+    add_search_arguments(parser)
+    parser.add_argument(
+        "--target", metavar="T", help="a translation to record instead of the model's own"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Raises UserError if the model cannot be read, the text is empty or OUT not written."""
+    from core.checkpoints.native import load_checkpoint
+    from core.decoding.config import SearchConfig
+    from core.trace.npz import save_npz
+    from core.trace.record import trace_text
+
+    search = SearchConfig(beam=args.beam, alpha=args.alpha)
+    checkpoint = load_checkpoint(model_path(args.model))
+    trace = trace_text(
+        checkpoint.model, checkpoint.tokenizer, args.text, target=args.target, search=search
+    )
+    save_npz(trace, args.out)
+    print(f"{trace.translation}", file=sys.stderr)
+    print(args.out)
+    return 0

@@ -1,0 +1,74 @@
+"""transformer-viz translate: one line in, one line out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from core.bundled import model_path
+from core.errors import UserError
+
+CHUNK = 1_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="*", metavar="TEXT", help="default: the lines of stdin")
+    parser.add_argument("--file", type=Path, metavar="F", help="the lines of a file instead")
+    add_search_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="a JSON object for each line")
+
+
+def add_search_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the commands that translate have in common."""
+    parser.add_argument(
+        "--model", metavar="M", help="a file or a bundled model (default: the first)"
+    )
+    parser.add_argument("--beam", type=int, default=4, metavar="N", help="1 is greedy search (4)")
+    parser.add_argument(
+        "--alpha", type=float, default=0.6, metavar="A", help="of the length penalty (0.6)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Raises UserError if the model or the file cannot be read."""
+    if args.text and args.file is not None:
+        raise UserError("Give sentences or --file, not both.")
+    lines = iter(args.text) if args.text else _lines(args.file)
+    from core.checkpoints.native import load_checkpoint
+    from core.decoding.config import SearchConfig
+    from core.decoding.translate import translate
+
+    search = SearchConfig(beam=args.beam, alpha=args.alpha)
+    checkpoint = load_checkpoint(model_path(args.model))
+    while chunk := list(islice(lines, CHUNK)):
+        for source, best in zip(
+            chunk,
+            translate(checkpoint.model, checkpoint.tokenizer, chunk, search),
+            strict=True,
+        ):
+            if args.json:
+                result = {
+                    "source": source,
+                    "translation": best.text,
+                    "log_probability": best.log_probability,
+                    "score": best.score,
+                    "tokens": [checkpoint.tokenizer.token(id).piece for id in best.ids],
+                }
+                print(json.dumps(result, ensure_ascii=False))
+            else:
+                print(best.text)
+    return 0
+
+
+def _lines(path: Path | None) -> Iterator[str]:
+    """Lines end at \\n alone; bytes that are no UTF-8 show as replacement characters."""
+    try:
+        with sys.stdin.buffer if path is None else path.open("rb") as file:
+            for line in file:
+                yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "replace")
+    except OSError as error:
+        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
