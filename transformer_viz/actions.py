@@ -70,13 +70,14 @@ class Actions(QObject):
     def _listed(self, path: str, menu: QMenu) -> Iterator[tuple[QAction, str, str]]:
         for action in menu.actions():
             name = f"{path} · {plain(action.text())}"
+            submenu = action.menu()
             if action.objectName() in self._actions:
                 keys = QKeySequence.listToString(
                     action.shortcuts(), QKeySequence.SequenceFormat.NativeText
                 )
                 yield action, name, keys
-            elif action.menu() is not None:
-                yield from self._listed(name, action.menu())
+            elif isinstance(submenu, QMenu):
+                yield from self._listed(name, submenu)
 
 
 def plain(text: str) -> str:

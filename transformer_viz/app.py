@@ -23,6 +23,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QApplication
 
+from core.bundled import model_path
 from transformer_viz.bundled import FIRST_TEXT, icon
 from transformer_viz.controller import Controller
 from transformer_viz.dialogs import ErrorReport
@@ -82,7 +83,7 @@ def _show(app: QApplication, options: Options) -> int:
 
 
 def _start(window: Window, controller: Controller, options: Options) -> None:
-    controller.open_first(options.file)
+    controller.open_first(None if options.file is None else model_path(str(options.file)))
 
 
 def _log_qt(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:

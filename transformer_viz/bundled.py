@@ -1,11 +1,10 @@
-"""What comes with the application: models and sample sentences, found by importlib."""
+"""What comes with the window: sample sentences and the icon; the models are in `core.bundled`."""
 
 import json
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-FIRST_MODEL = "demo-en-de"
 FIRST_TEXT = "The animal didn't cross the street because it was too tired."
 
 
@@ -13,12 +12,6 @@ FIRST_TEXT = "The animal didn't cross the street because it was too tired."
 class SampleGroup:
     group: str
     sentences: tuple[str, ...]
-
-
-def bundled_models() -> list[Path]:
-    """The checkpoints in resources/models, the one to open first first."""
-    found = sorted((_folder() / "models").glob("*.safetensors"))
-    return sorted(found, key=lambda path: path.stem != FIRST_MODEL)
 
 
 def samples() -> tuple[SampleGroup, ...]:

@@ -11,9 +11,8 @@ from core.trace.trace import AttentionKind
 from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
 from transformer_viz.drawing.colormap import ColorMap
-from transformer_viz.engine import Search
 from transformer_viz.menus import DocumentMenus
-from transformer_viz.session import Session
+from transformer_viz.session import Search, Session
 from transformer_viz.theme import ThemeChoice
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from transformer_viz.bundled import bundled_models
-from transformer_viz.engine import Engine, Explanation, Search
+from core.bundled import bundled_models
+from transformer_viz.engine import Engine, Explanation
 from transformer_viz.highlights import opening_selection, unknown_spans
-from transformer_viz.session import ModelInfo, Phase, Session, Status
+from transformer_viz.session import ModelInfo, Phase, Search, Session, Status
 from transformer_viz.settings import Settings, SettingsFile
 
 MAX_CHARACTERS = 20_000

@@ -18,7 +18,7 @@ from PySide6.QtCore import QObject, Signal
 
 from core.errors import UserError
 from core.trace.trace import Trace
-from transformer_viz.session import ModelInfo
+from transformer_viz.session import ModelInfo, Search
 from transformer_viz.worker import Context, Worker
 
 if TYPE_CHECKING:
@@ -28,14 +28,6 @@ MAX_TOKENS = 4_000
 """A longer text is refused: one head's map alone would take more than 64 MB."""
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """How the translation is found: beam 1 is greedy; alpha is the length penalty."""
-
-    beam: int = 1
-    alpha: float = 0.6
 
 
 @dataclass(frozen=True, slots=True)

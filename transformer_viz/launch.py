@@ -11,18 +11,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-COMMANDS = {
-    "translate": "translate sentences, one line each",
-    "trace": "save the attention of one sentence as .npz",
-    "info": "say what a model or a preset is",
-    "corpus": "print sentences of the generated corpus",
-    "train": "train a model",
-    "resume": "go on with a stopped training run",
-    "average": "average the last checkpoints of a run",
-    "evaluate": "score a model on a test set",
-    "heads": "measure what each head does",
-    "import": "convert a foreign checkpoint",
-}
+from core.cli import COMMANDS
+from core.cli import main as run_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +31,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command or the window and return the exit code: 0, 1 failure, 2 wrong use."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] in COMMANDS:
-        from core.cli import main as run_command
-
         return run_command(arguments)
     options = _parse(arguments)
 
@@ -71,7 +59,7 @@ def _parse(arguments: list[str]) -> Options:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="checkpoint to open (default: the last one, or the bundled model)",
+        help="checkpoint to open, or the name of a bundled one (default: the last one)",
     )
     parser.add_argument("--text", metavar="T", help="sentence to start with")
     parser.add_argument(

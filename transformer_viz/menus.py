@@ -7,8 +7,9 @@ from pathlib import Path
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
+from core.bundled import bundled_models
 from transformer_viz.actions import Actions, literal
-from transformer_viz.bundled import bundled_models, samples
+from transformer_viz.bundled import samples
 from transformer_viz.controller import Controller
 
 LONGEST_ENTRY = 90  # characters

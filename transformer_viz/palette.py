@@ -1,6 +1,6 @@
 """Every command by its name: type a few letters of its words, Enter runs it."""
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -43,10 +43,12 @@ class Palette(QDialog):
         self.list.setColumnCount(2)
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self._items = []
         for action, name, keys in actions.listed():
             item = QTreeWidgetItem([name, keys])
             item.setData(0, _ACTION, action)
-            self.list.addTopLevelItem(item)
+            self._items.append(item)
+        self.list.addTopLevelItems(self._items)
         self.list.resizeColumnToContents(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
@@ -71,14 +73,14 @@ class Palette(QDialog):
     def _filter(self, typed: str) -> None:
         """Show the commands that hold every word typed; choose the first."""
         words = typed.casefold().split()
-        shown = []
-        for index in range(self.list.topLevelItemCount()):
-            item = self.list.topLevelItem(index)
+        for item in self._items:
             name = item.text(0).casefold()
             item.setHidden(not all(word in name for word in words))
-            if not item.isHidden():
-                shown.append(item)
-        self.list.setCurrentItem(shown[0] if shown else None)
+        first = next((item for item in self._items if not item.isHidden()), None)
+        if first is not None:
+            self.list.setCurrentItem(first)
+        else:
+            self.list.setCurrentIndex(QModelIndex())
 
     def _run(self) -> None:
         item = self.list.currentItem()

@@ -35,6 +35,14 @@ class ModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Search:
+    """How the translation is found: beam 1 is greedy; alpha is the length penalty."""
+
+    beam: int = 1
+    alpha: float = 0.6
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
     """One head, and the pinned cell in it; `query` alone pins a row, `key` alone a column."""
 

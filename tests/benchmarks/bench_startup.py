@@ -9,8 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from core.bundled import bundled_models
 from tests.benchmarks.figure import Figure, UnavailableError
-from transformer_viz.bundled import bundled_models
 
 RUNS = 5
 

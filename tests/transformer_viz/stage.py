@@ -10,8 +10,8 @@ from core.errors import UserError
 from core.text.tokens import Token, TokenKind
 from core.trace.trace import AttentionKind, StoredAttention, Trace
 from transformer_viz.controller import Controller
-from transformer_viz.engine import Engine, Search
-from transformer_viz.session import ModelInfo, Phase, Session
+from transformer_viz.engine import Engine
+from transformer_viz.session import ModelInfo, Phase, Search, Session
 from transformer_viz.settings import Settings, SettingsFile
 from transformer_viz.worker import Context
 

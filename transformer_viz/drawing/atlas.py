@@ -124,11 +124,10 @@ def fitting_tile(
     height: int,
     *,
     least: int = 28,
-    comfortable: int = 44,
     most: int = 128,
 ) -> int:
-    """The side of a tile so that the map fits the width, and the height too if the tiles then
-    stay `comfortable`; never below `least` (the map then scrolls)."""
+    """The side of a tile so that the map fits width and height; never below `least` (the map
+    then scrolls)."""
     widest = max((max(counts, default=0) for _, counts in heads), default=0)
     rows = sum(len(counts) for _, counts in heads)
     if widest == 0:
@@ -136,7 +135,7 @@ def fitting_tile(
     fixed = AtlasLayout(heads, 0)
     by_width = (width - fixed.left - MARGIN + GAP) // widest - GAP
     by_height = (height - fixed.height) // rows
-    return max(least, min(by_width, max(by_height, comfortable), most))
+    return max(least, min(by_width, by_height, most))
 
 
 class Atlas:

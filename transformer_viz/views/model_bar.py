@@ -15,8 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from transformer_viz.engine import Search
-from transformer_viz.session import ModelInfo, Session
+from transformer_viz.session import ModelInfo, Search, Session
 from transformer_viz.settings import MAX_ALPHA, MAX_BEAM
 from transformer_viz.theme import GRID, Theme, set_role
 
@@ -60,6 +59,7 @@ class ModelBar(QWidget):
         find = QPushButton(f"Find a command …    {keys}", self)
         find.setAccessibleName("Find a command")
         find.clicked.connect(palette.trigger)
+        find.setMinimumWidth(30 * GRID)  # cut off before it keeps the window wide
         set_role(find, "quiet")
         theme_button = QToolButton(self)
         theme_button.setText("◐")
