@@ -20,7 +20,7 @@ def run_listened(train: Callable[[Tell, Callable[[], bool]], None], *, as_json: 
     it goes on.
 
     Returns:
-        0, or 1 if the run was stopped by a signal.
+        0, or 130 if the run was stopped by a signal.
     """
     listeners: list[Tell] = [Progress(sys.stderr)]
     if as_json:
@@ -38,4 +38,4 @@ def run_listened(train: Callable[[Tell, Callable[[], bool]], None], *, as_json: 
         except UserError as error:
             tell(Failed(step=heard[0].step if heard else 0, message=str(error)))
             raise
-    return 1 if isinstance(heard[0], Interrupted) else 0
+    return 130 if isinstance(heard[0], Interrupted) else 0

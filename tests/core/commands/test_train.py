@@ -163,7 +163,7 @@ def test_ctrl_c_saves_the_run_and_resume_finishes_it(
             child.send_signal(signal.SIGINT)
             break
     output, errors = child.communicate(timeout=60)
-    assert child.returncode == 1
+    assert child.returncode == 130
     last = json.loads(output.splitlines()[-1])
     assert last["event"] == "interrupted"
     assert f"Stopped after update {last['step']:,}; its state is saved" in errors
