@@ -20,7 +20,12 @@ class Determiner(StrEnum):
 
 
 CASES = (Case.NOMINATIVE, Case.ACCUSATIVE, Case.DATIVE, Case.GENITIVE)
-COLUMNS: tuple[Gender | Number, ...] = (Gender.MASCULINE, Gender.FEMININE, Gender.NEUTER, Number.PLURAL)
+COLUMNS: tuple[Gender | Number, ...] = (
+    Gender.MASCULINE,
+    Gender.FEMININE,
+    Gender.NEUTER,
+    Number.PLURAL,
+)
 
 Paradigm = dict[tuple[Case, Gender | Number], str]
 
