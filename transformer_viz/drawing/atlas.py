@@ -123,7 +123,7 @@ def fitting_tile(
     width: int,
     height: int,
     *,
-    least: int = 28,
+    least: int = 26,
     most: int = 128,
 ) -> int:
     """The side of a tile so that the map fits width and height; never below `least` (the map
