@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
+from core.checkpoints.header import Header, read_header
 from core.errors import UserError
 from core.trace.trace import Trace
 from transformer_viz.session import ModelInfo, Search
@@ -113,6 +114,7 @@ class TorchBackend:
         self._checkpoint: Checkpoint | None = None
 
     def load(self, path: Path, context: Context) -> ModelInfo:
+        header = read_header(path)  # a file that is no model is refused before torch is needed
         if "torch" not in sys.modules:
             context.report("Loading the engine …")
             _map_torch()
@@ -125,7 +127,7 @@ class TorchBackend:
         checkpoint = load_checkpoint(path)
         context.check()
         self._checkpoint = checkpoint
-        return _info(checkpoint, path)
+        return _info(header, path)
 
     def explain(self, text: str, search: Search, context: Context) -> Trace:
         from core.decoding.config import SearchConfig
@@ -164,8 +166,8 @@ def _map_torch() -> None:
     dlopen(os.fsencode(library), os.RTLD_NOW)
 
 
-def _info(checkpoint: "Checkpoint", path: Path) -> ModelInfo:
-    config = checkpoint.config
+def _info(header: Header, path: Path) -> ModelInfo:
+    config = header.config
     return ModelInfo(
         name=path.stem,
         path=path,
@@ -174,6 +176,6 @@ def _info(checkpoint: "Checkpoint", path: Path) -> ModelInfo:
         encoder_heads=config.encoder_heads,
         decoder_heads=config.decoder_heads,
         d_model=config.d_model,
-        parameters=sum(parameter.numel() for parameter in checkpoint.model.parameters()),
-        provenance=checkpoint.provenance,
+        parameters=header.parameters,
+        provenance=header.provenance,
     )
