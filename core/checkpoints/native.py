@@ -17,6 +17,7 @@ from core.checkpoints.header import FORMAT, FORMAT_VERSION, TOKENIZER_TENSOR, re
 from core.config import ModelConfig
 from core.errors import UserError
 from core.files import atomic_write
+from core.model.layout import column_major
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
 
@@ -107,6 +108,7 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
             f"{header.config.vocab_size}; the file is damaged."
         )
     model = Transformer(header.config)
+    column_major(model)
     fill(model, tensors, str(path))
     return Checkpoint(model.to(device).eval(), tokenizer, header.provenance)
 

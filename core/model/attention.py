@@ -108,21 +108,26 @@ class SelfAttention(_Attention):
         x: Tensor,
         keys: Tensor,
         values: Tensor,
-        position: int,
+        filled: int,
+        past: Tensor | None,
         recorded: list[Projections] | None = None,
     ) -> Tensor:
-        """One more position: x [N, 1, D] → [N, 1, D].
+        """One more position of each of R hypotheses of a sentence: x [B, R, D] → [B, R, D].
 
-        ``keys`` [N, H, capacity, d_k] and ``values`` [N, H, capacity, d_v] hold the positions
-        before; this one's are written in place.
+        Args:
+            keys, values: [B, H, C, d], ``filled`` slots of which hold what came before; those of
+                x are written into the next R.
+            past: boolean, broadcastable to [B, H, R, filled + R], the slots that are a row's own
+                past and itself; None for all.
         """
         heads = self.project(x)
-        keys[:, :, position] = heads.key[:, :, 0]
-        values[:, :, position] = heads.value[:, :, 0]
-        seen = Projections(heads.query, keys[:, :, : position + 1], values[:, :, : position + 1])
+        end = filled + x.shape[1]
+        keys[:, :, filled:end] = heads.key
+        values[:, :, filled:end] = heads.value
+        seen = Projections(heads.query, keys[:, :, :end], values[:, :, :end])
         if recorded is not None:
             recorded.append(seen)
-        return self.merge(attend(seen.query, seen.key, seen.value))
+        return self.merge(attend(seen.query, seen.key, seen.value, past))
 
 
 class CrossAttention(_Attention):

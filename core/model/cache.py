@@ -1,6 +1,11 @@
 """The decoder's memory between steps.
 
-Legend: B sentences, R rows of each (its live hypotheses), N = B·R, H heads, S source positions.
+Legend: B sentences, R rows of each (its live hypotheses), N = B·R, H heads, S source positions,
+C = capacity·R slots, one for each row at each target position.
+
+The keys and values of all rows of a sentence lie side by side, and each row has a mask that says
+which slots are its own past. So hypotheses that split share what they have in common, and going
+on from another row copies a line of the mask, never keys and values.
 """
 
 from __future__ import annotations
@@ -17,16 +22,13 @@ from core.config import ModelConfig
 class LayerCache:
     """What one decoder layer reads and writes at one step; views into a ``DecoderCache``."""
 
-    keys: Tensor  # [N, H, capacity, d_k]
-    values: Tensor  # [N, H, capacity, d_v]
+    keys: Tensor  # [B, H, C, d_k]
+    values: Tensor  # [B, H, C, d_v]
+    filled: int  # slots in use before the step
+    past: Tensor | None  # [B, 1, R, filled + R], or None for everywhere
     cross_keys: Tensor  # [B, H, S, d_k]
     cross_values: Tensor  # [B, H, S, d_v]
-    source_allowed: Tensor | None  # [B, 1, 1, S]
-    position: int
-
-    @property
-    def sentences(self) -> int:
-        return len(self.cross_keys)
+    source_allowed: Tensor | None  # [B, 1, 1, S], or None for everywhere
 
 
 class DecoderCache:
@@ -45,10 +47,13 @@ class DecoderCache:
     ) -> None:
         """``cross``: keys [B, H, S, d_k] and values [B, H, S, d_v] of each layer."""
         first = cross[0][0]
-        rows = len(first) * rows_per_sentence
-        shape = (config.decoder_layers, rows, config.decoder_heads, capacity)
+        sentences, slots = len(first), capacity * rows_per_sentence
+        shape = (config.decoder_layers, sentences, config.decoder_heads, slots)
         self.keys = first.new_empty(*shape, config.decoder_d_k)
         self.values = first.new_empty(*shape, config.decoder_d_v)
+        # Without reordering, a row's past is its own slot at every position.
+        own = torch.eye(rows_per_sentence, dtype=torch.bool, device=first.device)
+        self.past = own.repeat(1, capacity).repeat(sentences, 1, 1)  # [B, R, C]
         self.cross = cross
         self.source_allowed = source_allowed
         self.rows_per_sentence = rows_per_sentence
@@ -56,30 +61,38 @@ class DecoderCache:
         self.length = 0
 
     @property
-    def rows(self) -> int:
-        return self.keys.shape[1]
+    def sentences(self) -> int:
+        return len(self.past)
 
-    def layer(self, index: int) -> LayerCache:
-        return LayerCache(
-            self.keys[index],
-            self.values[index],
-            *self.cross[index],
-            self.source_allowed,
-            self.length,
-        )
+    @property
+    def rows(self) -> int:
+        return self.sentences * self.rows_per_sentence
+
+    @property
+    def filled(self) -> int:
+        return self.length * self.rows_per_sentence
+
+    def layers(self) -> list[LayerCache]:
+        alone = self.rows_per_sentence == 1
+        past = None if alone else self.past[:, None, :, : self.filled + self.rows_per_sentence]
+        return [
+            LayerCache(keys, values, self.filled, past, *cross, self.source_allowed)
+            for keys, values, cross in zip(self.keys, self.values, self.cross, strict=True)
+        ]
 
     def reorder(self, index: Tensor) -> None:
         """Row i goes on from what row ``index[i]`` was; index [N], within each sentence's rows."""
-        past = slice(0, self.length)
-        self.keys[..., past, :] = self.keys[:, index, :, past]
-        self.values[..., past, :] = self.values[:, index, :, past]
+        rows = index.view(self.sentences, -1) % self.rows_per_sentence  # [B, R]
+        sentences = torch.arange(self.sentences, device=index.device)[:, None]
+        self.past[..., : self.filled] = self.past[sentences, rows, : self.filled]
 
     def keep(self, sentences: Tensor) -> None:
         """Go on with these sentences only; sentences [B'] ascending indices into the present B."""
-        offsets = torch.arange(self.rows_per_sentence, device=sentences.device)
-        rows = (sentences[:, None] * self.rows_per_sentence + offsets).flatten()
-        self.keys = self.keys[:, rows]
-        self.values = self.values[:, rows]
+        count, used = len(sentences), slice(0, self.filled)
+        self.keys[:, :count, :, used] = self.keys[:, sentences, :, used]
+        self.values[:, :count, :, used] = self.values[:, sentences, :, used]
+        self.keys, self.values = self.keys[:, :count], self.values[:, :count]
+        self.past = self.past[sentences]
         self.cross = [(key[sentences], value[sentences]) for key, value in self.cross]
         if self.source_allowed is not None:
             self.source_allowed = self.source_allowed[sentences]

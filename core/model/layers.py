@@ -1,6 +1,6 @@
 """Encoder and decoder layers (paper section 3.1, figure 1).
 
-Legend: B batch, S source, T target, D d_model, N sentences × rows being decoded.
+Legend: B batch, S source, T target, D d_model, R hypotheses of a sentence being decoded.
 """
 
 from __future__ import annotations
@@ -122,26 +122,24 @@ class DecoderLayer(nn.Module):
         return x
 
     def step(self, x: Tensor, cache: LayerCache, recording: Recording | None = None) -> Tensor:
-        """One more position for every row: x [N, 1, D] → [N, 1, D].
+        """One more position of each of R hypotheses of a sentence: x [B, R, D] → [B, R, D].
 
-        The rows of one sentence (its beams) go through cross-attention as queries of one
-        sequence, so the encoder's keys and values are never copied for them.
+        The hypotheses are queries of one sequence, so that the keys and values of the source are
+        never copied for them.
         """
         decoder_self = recording.decoder_self if recording else None
         cross = recording.cross if recording else None
         x = self.self_attention_residual(
             x,
             lambda y: self.self_attention.step(
-                y, cache.keys, cache.values, cache.position, decoder_self
+                y, cache.keys, cache.values, cache.filled, cache.past, decoder_self
             ),
         )
-        grouped = x.view(cache.sentences, -1, x.shape[-1])  # [B, rows, D]
-        grouped = self.cross_attention_residual(
-            grouped,
+        x = self.cross_attention_residual(
+            x,
             lambda y: self.cross_attention.attend_projected(
                 y, cache.cross_keys, cache.cross_values, cache.source_allowed, cross
             ),
         )
-        x = grouped.view(x.shape)  # [N, 1, D]
         x = self.feed_forward_residual(x, self.feed_forward)
         return x

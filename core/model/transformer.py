@@ -108,15 +108,17 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """Feed each row its next token: tokens [N] → logits [N, V]; the cache grows by one.
 
-        What is recorded are views into the cache, good until its next ``reorder`` or ``keep``.
-        Cross queries are recorded as [B, H, R, d_k], a sentence's rows side by side.
+        What is recorded are views into the cache, good until its next ``reorder`` or ``keep``;
+        a sentence's rows are its queries, and with several of them their keys are the slots that
+        ``DecoderCache`` describes.
         """
         ids = tokens[:, None]  # [N, 1]
         x = self._embed(self.target_embedding, self.target_positions, ids, cache.length)
-        for index, layer in enumerate(self.decoder_layers()):
-            x = layer.step(x, cache.layer(index), recording)
+        x = x.view(cache.sentences, cache.rows_per_sentence, -1)  # [B, R, D]
+        for layer, layer_cache in zip(self.decoder_layers(), cache.layers(), strict=True):
+            x = layer.step(x, layer_cache, recording)
         cache.length += 1
-        return self.logits(self.decoder_norm(x)[:, 0])
+        return self.logits(self.decoder_norm(x).flatten(0, 1))
 
     @property
     def device(self) -> torch.device:

@@ -88,6 +88,25 @@ def test_after_keep_only_the_chosen_sentences_go_on(padding: int) -> None:
     torch.testing.assert_close(feed(model, cache, target_in[rows, 3:]), expected, **CLOSE)
 
 
+def test_reorder_and_keep_together() -> None:
+    model = small_transformer()
+    source, histories = padded(random_ids(3, 7), 4, 1), random_ids(6, 2, seed=1)
+    cache = start(model, source, rows_per_sentence=2)
+    feed(model, cache, histories)
+    sentence = torch.tensor([0, 0, 1, 1, 2, 2])
+    for seed, (order, kept) in enumerate(
+        [([1, 0, 2, 2, 5, 5], [0, 1, 2]), ([1, 1, 3, 2, 4, 5], [1, 2]), ([0, 0, 3, 3], [1])]
+    ):
+        cache.reorder(torch.tensor(order))
+        cache.keep(torch.tensor(kept))
+        rows = torch.tensor([2 * one + row for one in kept for row in range(2)])
+        histories, sentence = histories[torch.tensor(order)][rows], sentence[rows]
+        next_ids = random_ids(len(rows), 1, seed=2 + seed)
+        histories = torch.cat([histories, next_ids], dim=1)
+        expected = model(source[sentence], histories)[:, -1:]
+        torch.testing.assert_close(feed(model, cache, next_ids), expected, **CLOSE)
+
+
 def test_recorded_steps_hold_what_the_whole_pass_records() -> None:
     model = small_transformer()
     source, target_in = random_ids(2, 7), random_ids(2, 5, seed=1)
