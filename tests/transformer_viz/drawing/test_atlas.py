@@ -60,14 +60,13 @@ def test_every_head_appears_once_in_reading_order(heads: HeadCounts) -> None:
 
 
 @given(models, st.integers(100, 900), st.integers(100, 1200))
-def test_tiles_fit_the_width_unless_they_would_be_too_small(
+def test_tiles_fit_the_widget_unless_they_would_be_too_small(
     heads: HeadCounts, width: int, height: int
 ) -> None:
     tile = fitting_tile(heads, width, height)
     layout = AtlasLayout(heads, tile)
-    assert 28 <= tile <= 128
-    assert layout.width <= width or tile == 28
-    assert layout.height <= height or tile <= 44
+    assert 26 <= tile <= 128
+    assert (layout.width <= width and layout.height <= height) or tile == 26
 
 
 def test_a_trace_without_heads_has_a_layout() -> None:
