@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from transformer_viz.actions import Actions
-from transformer_viz.theme import GRID
+from transformer_viz.theme import GRID, set_role
 
 WIDTH = 130 * GRID
 HEIGHT = 100 * GRID
@@ -58,6 +58,8 @@ class Palette(QDialog):
         self.field.returnPressed.connect(self._run)
         self.list.itemClicked.connect(self._run)
         self._filter("")
+        set_role(self, "popup")
+        self.field.setFocus(Qt.FocusReason.PopupFocusReason)
         self.setFixedSize(WIDTH, HEIGHT)
         corner = window.mapToGlobal(window.rect().topLeft())
         self.move(corner.x() + (window.width() - WIDTH) // 2, corner.y() + 12 * GRID)

@@ -185,6 +185,7 @@ def style_sheet(theme: Theme) -> str:
     QFrame[role="card"] {{
         background: {t.raised}; border: 1px solid {t.soft}; border-radius: 4px;
     }}
+    QDialog[role="popup"] {{ border: 1px solid {t.border}; }}
     QPushButton, QToolButton {{
         background: {t.raised}; color: {t.ink};
         border: 1px solid {t.border}; border-radius: 4px; padding: 4px 8px;
