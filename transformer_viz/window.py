@@ -270,7 +270,8 @@ class Window(QMainWindow):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._size_panels()
+        if not event.spontaneous():  # shown by us, not restored by the system
+            self._size_panels()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped_file(event) is not None:

@@ -1,0 +1,64 @@
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.text.tokens import Token, TokenKind
+from core.trace.trace import AttentionKind, Trace
+from transformer_viz.highlights import opening_selection, unknown_spans
+from transformer_viz.session import ModelInfo, Selection
+
+
+def model(**provenance: Any) -> ModelInfo:
+    return ModelInfo("m", Path("m"), 2, 3, 3, 2, 8, 100, provenance)
+
+
+def with_it_head(kind: str, layer: int, head: int) -> ModelInfo:
+    return model(scores={"it_head": {"kind": kind, "layer": layer, "head": head}})
+
+
+def test_it_opens_on_the_encoder_row_of_it(trace: Trace) -> None:
+    selection = opening_selection(with_it_head("encoder_self", 1, 2), trace)
+    assert selection == Selection(AttentionKind.ENCODER_SELF, 1, 2, query=4)
+    assert trace.source_tokens[4].label == "it"
+
+
+def test_it_opens_on_the_decoder_row_that_predicts_the_pronoun(trace: Trace) -> None:
+    selection = opening_selection(with_it_head("cross", 2, 1), trace)
+    assert selection == Selection(AttentionKind.CROSS, 2, 1, query=6)
+    assert trace.predicted_tokens[6].label == "es"
+    assert trace.target_tokens[6].label == "weil"
+
+
+@pytest.mark.parametrize(
+    "info",
+    [model(), model(scores={}), with_it_head("encoder_self", 9, 0), with_it_head("cross", 0, 9)],
+    ids=["untold", "no such score", "no such layer", "no such head"],
+)
+def test_without_a_known_head_it_opens_on_the_first(info: ModelInfo, trace: Trace) -> None:
+    assert opening_selection(info, trace) == Selection(query=4)
+
+
+def test_without_the_word_nothing_is_pinned(make_trace: Callable[..., Trace]) -> None:
+    trace = make_trace("▁Dogs ▁sleep </s>", "<s> ▁Hunde ▁schlafen")
+    assert opening_selection(with_it_head("cross", 0, 0), trace).query is None
+
+
+def test_characters_outside_the_vocabulary_are_unknown(trace: Trace) -> None:
+    tokens = (
+        Token("▁a", start=0, end=1),
+        Token("<unk>", kind=TokenKind.UNKNOWN, start=2, end=3, surface="日"),
+        Token("<0xF0>", kind=TokenKind.BYTE, start=3, end=4),
+        Token("</s>", kind=TokenKind.SPECIAL),
+    )
+    trace = replace(trace, text="a 日😀", source_tokens=tokens)
+    assert unknown_spans(model(), trace) == [(2, 4)]
+
+
+def test_words_that_the_model_does_not_list_are_unknown(trace: Trace) -> None:
+    trace = replace(trace, text="The zebra didn't, THE Animal’s 7.")
+    known = model(known_words=["the", "didn't", "animal’s"])
+    assert unknown_spans(known, trace) == [(4, 9)]
+    assert unknown_spans(model(), trace) == []
