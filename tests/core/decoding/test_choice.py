@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.config import ModelConfig
+from core.decoding.choice import best_next, top_k
+
+CONFIG = ModelConfig(vocab_size=7)  # pad 0, unknown 1, begin 2, end 3
+
+
+@given(
+    rows=st.integers(1, 4), width=st.integers(1, 400), k=st.integers(1, 12), seed=st.integers(0, 99)
+)
+def test_top_k_is_topk(rows: int, width: int, k: int, seed: int) -> None:
+    values = torch.randn(rows, width, generator=torch.Generator().manual_seed(seed))
+    k = min(k, width)
+    best, where = top_k(values, k)
+    expected = values.topk(k)
+    assert torch.equal(best, expected.values)
+    assert torch.equal(where, expected.indices)
+
+
+@pytest.mark.parametrize("column", [0, 31, 32, 255, 256, 299])
+def test_top_k_finds_the_largest_wherever_it_stands(column: int) -> None:
+    values = torch.zeros(2, 300)
+    values[1, column] = 1.0
+    best, where = top_k(values, 1)
+    assert where[1].item() == column
+    assert best[:, 0].tolist() == [0.0, 1.0]
+
+
+def test_top_k_with_equal_and_impossible_values_gives_different_columns() -> None:
+    values = torch.full((1, 300), float("-inf"))
+    values[0, [5, 6, 299]] = 2.0
+    best, where = top_k(values, 4)
+    assert best[0].tolist() == [2.0, 2.0, 2.0, float("-inf")]
+    assert set(where[0, :3].tolist()) == {5, 6, 299}
+    assert len(set(where[0].tolist())) == 4
+
+
+def test_padding_and_begin_never_come_next_and_keep_their_share() -> None:
+    logits = torch.tensor([[9.0, 0.0, 8.0, 1.0, 3.0, 2.0, -1.0]])
+    expected = logits.log_softmax(dim=-1)[0]
+    best, tokens = best_next(logits.clone(), 7, CONFIG, [False])
+    assert tokens[0, :5].tolist() == [4, 5, 3, 1, 6]
+    torch.testing.assert_close(best[0, :5], expected[tokens[0, :5]])
+    assert best[0, 5:].tolist() == [float("-inf")] * 2
+
+
+def test_a_row_that_must_end_has_the_end_token_alone() -> None:
+    logits = torch.tensor([[0.0, 0.0, 0.0, -4.0, 3.0, 2.0, 1.0]]).repeat(2, 1)
+    expected = logits.log_softmax(dim=-1)[0]
+    best, tokens = best_next(logits.clone(), 2, CONFIG, [False, True])
+    assert tokens[0].tolist() == [4, 5]
+    assert tokens[1, 0].item() == CONFIG.eos_id
+    torch.testing.assert_close(best[1, 0], expected[CONFIG.eos_id])
+    assert best[1, 1].item() == float("-inf")
+
+
+def test_no_more_candidates_than_tokens() -> None:
+    best, tokens = best_next(torch.randn(3, 7), 20, CONFIG, [False] * 3)
+    assert best.shape == tokens.shape == (3, 7)
