@@ -46,20 +46,20 @@ def variation(*, label_smoothing: float = 0.1, **changes: Any) -> RunConfig:
 def plain() -> RunConfig:
     """Bundled: the generated corpus alone, by the paper's recipe."""
     return RunConfig(
-        model=small_model(vocab_size=2_000, d_model=128, layers=3, heads=4, d_ff=512),
+        model=small_model(vocab_size=4_000, d_model=128, layers=3, heads=4, d_ff=512),
         training=TrainingConfig(
             grammar_pairs=20_000,
             validation_pairs=300,
             max_length=128,
-            source_batch_tokens=1_500,
-            target_batch_tokens=1_500,
-            steps=4_000,
-            warmup=400,
-            peak_factor=0.5,
+            source_batch_tokens=1_000,
+            target_batch_tokens=1_000,
+            steps=12_000,
+            warmup=800,
+            peak_factor=0.75,
             cooldown=0.2,
             init_scale=0.5,
-            validate_every=200,
-            checkpoint_every=100,
+            validate_every=1_000,
+            checkpoint_every=200,
         ),
     )
 
@@ -72,13 +72,13 @@ def gloss() -> RunConfig:
 def demo() -> RunConfig:
     """Bundled: larger, for the generated corpus and files of everyday sentences together."""
     return RunConfig(
-        model=small_model(vocab_size=6_000, d_model=256, layers=4, heads=8, d_ff=1024),
+        model=small_model(vocab_size=4_000, d_model=192, layers=4, heads=6, d_ff=768),
         training=TrainingConfig(
-            grammar_pairs=20_000,
+            grammar_pairs=25_000,
             validation_pairs=300,
             max_length=128,
-            source_batch_tokens=2_500,
-            target_batch_tokens=2_500,
+            source_batch_tokens=2_000,
+            target_batch_tokens=2_000,
             steps=8_000,
             warmup=1_000,
             peak_factor=0.7,
@@ -86,7 +86,7 @@ def demo() -> RunConfig:
             init_scale=0.5,
             gloss_weight=0.5,
             validate_every=500,
-            checkpoint_every=200,
+            checkpoint_every=150,
         ),
     )
 

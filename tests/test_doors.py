@@ -42,7 +42,13 @@ CORE_ENTRANCES = {"core.cli", "core.commands", "core.__main__"}
 # What any module of the app may know of core: values, never a model.
 APP_VALUES = {
     *("core.errors", "core.files", "core.config", "core.bundled"),
-    *("core.text.tokens", "core.trace.trace", "core.trace.statistics", "core.trace.npz"),
+    *(
+        "core.text.tokens",
+        "core.text.words",
+        "core.trace.trace",
+        "core.trace.statistics",
+        "core.trace.npz",
+    ),
 }
 # The two modules that go further, and how far.
 APP_GUESTS = {

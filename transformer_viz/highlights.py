@@ -1,13 +1,12 @@
 """What is worth pointing at in a trace: the head to open on, and words the model never saw."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 from core.text.tokens import Token, TokenKind
+from core.text.words import find_words
 from core.trace.trace import AttentionKind, Trace
 from transformer_viz.session import ModelInfo, Selection
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _GERMAN_PRONOUNS = ("er", "sie", "es", "ihn")
 
 
@@ -35,10 +34,8 @@ def unknown_spans(model: ModelInfo, trace: Trace) -> list[tuple[int, int]]:
     ]
     known = model.provenance.get("known_words")
     if known:
-        words = {word.casefold() for word in known}
-        spans += [
-            match.span() for match in _WORD.finditer(trace.text) if match[0].casefold() not in words
-        ]
+        words = set(known)
+        spans += [(start, end) for word, start, end in find_words(trace.text) if word not in words]
     return _merged(spans)
 
 

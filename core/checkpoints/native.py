@@ -49,24 +49,37 @@ def save_checkpoint(
     Raises:
         UserError: the file cannot be written; what stood there before stays.
     """
-    write_tensors(path, dict(model.named_parameters()), model.config, tokenizer, provenance, dtype)
-
-
-def write_tensors(
-    path: str | Path,
-    parameters: Mapping[str, Tensor],
-    config: ModelConfig,
-    tokenizer: Tokenizer,
-    provenance: Mapping[str, Any],
-    dtype: torch.dtype = torch.float32,
-) -> None:
-    """As ``save_checkpoint``, from parameters by name."""
     tensors = {
         name: parameter.detach().to("cpu", dtype).contiguous()
-        for name, parameter in parameters.items()
+        for name, parameter in model.named_parameters()
     }
     model_bytes = np.frombuffer(tokenizer.model_bytes, dtype=np.uint8)
     tensors[TOKENIZER_TENSOR] = torch.from_numpy(model_bytes.copy())
+    _write(path, tensors, model.config, provenance)
+
+
+def add_scores(path: str | Path, scores: Mapping[str, Any]) -> None:
+    """Add to the ``scores`` in what a model file says of itself; the model stays as it is.
+
+    Raises:
+        UserError: as ``load_checkpoint``, or the file cannot be written.
+    """
+    header = read_header(path)
+    known = header.provenance.get("scores", {})
+    _write(
+        path,
+        _read_tensors(path),
+        header.config,
+        {**header.provenance, "scores": {**known, **scores}},
+    )
+
+
+def _write(
+    path: str | Path,
+    tensors: Mapping[str, Tensor],
+    config: ModelConfig,
+    provenance: Mapping[str, Any],
+) -> None:
     metadata = {
         "format": FORMAT,
         "format_version": str(FORMAT_VERSION),
@@ -76,11 +89,19 @@ def write_tensors(
 
     def write(temporary: Path) -> None:
         try:
-            safetensors.torch.save_file(tensors, temporary, metadata=metadata)
+            safetensors.torch.save_file(dict(tensors), temporary, metadata=metadata)
         except safetensors.SafetensorError as error:
             raise OSError(str(error)) from error
 
     atomic_write(path, write)
+
+
+def _read_tensors(path: str | Path) -> dict[str, Tensor]:
+    try:
+        tensors: dict[str, Tensor] = safetensors.torch.load_file(path)
+    except (safetensors.SafetensorError, OSError) as error:
+        raise UserError(f"{path} is truncated or damaged; copy or download it again.") from error
+    return tensors
 
 
 def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Checkpoint:
@@ -91,10 +112,7 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
             version, or its tensors are not exactly those of the model it describes.
     """
     header = read_header(path)
-    try:
-        tensors = safetensors.torch.load_file(path)
-    except (safetensors.SafetensorError, OSError) as error:
-        raise UserError(f"{path} is truncated or damaged; copy or download it again.") from error
+    tensors = _read_tensors(path)
     stored = tensors.pop(TOKENIZER_TENSOR, None)
     if stored is None or stored.dtype != torch.uint8:
         raise UserError(f"{path} holds no tokenizer; the file is damaged.")

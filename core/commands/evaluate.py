@@ -47,18 +47,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alpha", type=float, default=0.6, help="of the length penalty (0.6)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or mps")
     parser.add_argument("--json", action="store_true", help="the result as one JSON object")
+    parser.add_argument(
+        "--record", action="store_true", help="keep the result in the model file, for its card"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Raises UserError if a file cannot be read or files do not belong together."""
-    if args.gold:
-        _run_gold(args)
-    else:
-        _run_references(args)
+    scores = _run_gold(args) if args.gold else _run_references(args)
+    if args.record:
+        from core.checkpoints.native import add_scores
+
+        add_scores(args.model, scores)
     return 0
 
 
-def _run_references(args: argparse.Namespace) -> None:
+def _run_references(args: argparse.Namespace) -> dict[str, Any]:
+    """Print the scores; return them by the name of the test set."""
     from core.decoding.translate import translate
     from core.evaluation.metrics import score
 
@@ -78,6 +83,8 @@ def _run_references(args: argparse.Namespace) -> None:
         print(f"{len(sentences):,} sentences")
         print(f"BLEU {scores.bleu:.1f}  {scores.bleu_signature}")
         print(f"chrF {scores.chrf:.1f}  {scores.chrf_signature}")
+    name = (args.tsv or args.source).name
+    return {name: result | {"beam": args.beam, "alpha": args.alpha}}
 
 
 def _from_tsv(path: Path) -> list[tuple[str, list[str]]]:
@@ -106,7 +113,8 @@ def _from_files(source: Path, references: list[Path]) -> list[tuple[str, list[st
     return list(zip(sources, map(list, zip(*columns, strict=True)), strict=True))
 
 
-def _run_gold(args: argparse.Namespace) -> None:
+def _run_gold(args: argparse.Namespace) -> dict[str, Any]:
+    """Print the report; return it with the head to open on, the better one of its two."""
     from core.evaluation.gold import gold_report
 
     for name in ("sentences", "pairs"):
@@ -121,6 +129,10 @@ def _run_gold(args: argparse.Namespace) -> None:
         search=_search(args),
     )
     print(json.dumps(report.to_dict()) if args.json else _describe(report))
+    return {
+        "gold": report.to_dict() | {"beam": args.beam, "alpha": args.alpha},
+        "it_head": report.it_head(),
+    }
 
 
 def _describe(report: GoldReport) -> str:

@@ -23,6 +23,7 @@ from core.decoding.translate import translate
 from core.evaluation.pronouns import as_pieces, coreference, observe
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
+from core.trace.trace import AttentionKind
 
 CHOOSING_PAIRS = 200
 
@@ -72,6 +73,15 @@ class GoldReport:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+    def it_head(self) -> dict[str, Any]:
+        """The head that shows best what "it" means: kind, layer and head, counted from 0."""
+        heads = {
+            AttentionKind.ENCODER_SELF: self.encoder_head,
+            AttentionKind.CROSS: self.cross_head,
+        }
+        kind = max(heads, key=lambda kind: heads[kind].antecedent.both)
+        return {"kind": kind.value, "layer": heads[kind].layer, "head": heads[kind].head}
 
 
 def gold_report(

@@ -1,10 +1,19 @@
-"""Which pieces make up which word."""
+"""Words: where they are in a text, and which pieces make them up."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from core.text.tokens import Token
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def find_words(text: str) -> Iterator[tuple[str, int, int]]:
+    """Each word of letters ("didn't" is one) in lower case, with its [start, end) characters."""
+    for match in _WORD.finditer(text):
+        yield match[0].casefold(), *match.span()
 
 
 def first_pieces(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[int]:

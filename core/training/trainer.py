@@ -215,7 +215,8 @@ class Trainer:
         )
 
     def _provenance(self) -> dict[str, Any]:
-        return provenance(self.config, command=self.command, step=self.position.update)
+        about = provenance(self.config, command=self.command, step=self.position.update)
+        return about | {"known_words": self.data.known_words}
 
     def _tell(self, event: Event) -> None:
         self.folder.log(event)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from core.checkpoints.header import read_header
-from core.checkpoints.native import fill, load_checkpoint, save_checkpoint, write_tensors
+from core.checkpoints.native import add_scores, fill, load_checkpoint, save_checkpoint
 from core.config import ModelConfig
 from core.errors import UserError
 from core.model.transformer import Transformer
@@ -286,15 +286,31 @@ def test_a_folder_that_is_missing(tmp_path: Path) -> None:
         save_checkpoint(tmp_path / "no" / "m", model_for_tokenizer(), TOKENIZER, {})
 
 
-def test_views_and_transposed_tensors_can_be_written(path: Path) -> None:
-    """What an importer or an average passes need not be contiguous."""
+def test_a_model_laid_out_in_transposed_memory_can_be_written(path: Path) -> None:
     model = model_for_tokenizer()
-    views = {n: p.detach().T.contiguous().T for n, p in model.named_parameters() if p.ndim == 2}
-    parameters = {**dict(model.named_parameters()), **views}
-    write_tensors(path, parameters, model.config, TOKENIZER, {})
+    for parameter in model.parameters():
+        if parameter.ndim == 2:
+            parameter.data = parameter.data.T.contiguous().T
+    save_checkpoint(path, model, TOKENIZER, {})
     loaded = load_checkpoint(path).model
     source = random_ids(1, 5)
     assert torch.equal(loaded(source, source), model(source, source))
+
+
+def test_scores_are_added_and_nothing_else_changes(path: Path) -> None:
+    model = model_for_tokenizer()
+    save_checkpoint(path, model, TOKENIZER, {"seed": 3, "scores": {"bleu": 1.0}}, torch.float16)
+    before = safetensors.torch.load_file(path)
+    add_scores(path, {"gold": {"exact": 99.0}})
+    after = safetensors.torch.load_file(path)
+    assert read_header(path).provenance == {
+        "seed": 3,
+        "scores": {"bleu": 1.0, "gold": {"exact": 99.0}},
+    }
+    assert before.keys() == after.keys()
+    for name, tensor in before.items():
+        assert tensor.dtype == after[name].dtype
+        assert torch.equal(tensor, after[name])
 
 
 def test_the_metadata_describe_the_model_in_json(saved: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core.checkpoints.header import read_header
 from core.decoding.translate import Translation
 from core.errors import UserError
 
@@ -116,3 +117,13 @@ def test_exactly_one_thing_to_evaluate(command: Callable[..., int]) -> None:
     with pytest.raises(SystemExit) as exit:
         command("evaluate", "--model", "m")
     assert exit.value.code == 2
+
+
+def test_a_recorded_result_is_in_the_model_file(
+    tmp_path: Path, evaluate: Evaluate, trained: Path
+) -> None:
+    source = lines(tmp_path / "a.en", SOURCES)
+    right = lines(tmp_path / "right.de", list(OUTPUT.values()))
+    result = evaluate("--source", source, "--reference", right, "--record")
+    scores = read_header(trained / "model.safetensors").provenance["scores"]
+    assert scores["a.en"] == result | {"beam": 1, "alpha": 0.6}

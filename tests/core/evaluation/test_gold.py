@@ -172,3 +172,25 @@ def test_heads_are_chosen_on_training_pairs_and_scored_on_held_out_ones(
         sentence.family for sentence in generate(20, seed=1, split="test")
     }
     assert report.to_dict()["encoder_head"]["antecedent"]["first"] == 100.0
+
+
+@pytest.mark.parametrize(
+    ("encoder", "cross", "kind"), [(90.0, 10.0, "encoder_self"), (0.0, 97.5, "cross")]
+)
+def test_the_better_of_the_two_heads_is_opened_on(encoder: float, cross: float, kind: str) -> None:
+    def head(layer: int, both: float) -> gold.HeadScore:
+        return gold.HeadScore(layer, 1, gold.PairScore(both, both, both), 0.5)
+
+    everything = gold.PairScore(100.0, 100.0, 100.0)
+    report = gold.GoldReport(
+        sentences=1,
+        pairs=1,
+        exact=100.0,
+        exact_by_family={},
+        pronoun_forced=everything,
+        pronoun_decoded=everything,
+        encoder_head=head(2, encoder),
+        cross_head=head(5, cross),
+    )
+    layer = 2 if kind == "encoder_self" else 5
+    assert report.it_head() == {"kind": kind, "layer": layer, "head": 1}

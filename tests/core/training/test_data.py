@@ -8,7 +8,14 @@ import pytest
 from core.errors import UserError
 from core.text.tokenizer import Tokenizer, train_tokenizer
 from core.training.config import TrainingConfig
-from core.training.data import TrainingData, data_names, licence, read_texts, tokenizer_lines
+from core.training.data import (
+    TrainingData,
+    data_names,
+    known_words,
+    licence,
+    read_texts,
+    tokenizer_lines,
+)
 
 GRAMMAR = TrainingConfig(grammar_pairs=40, validation_pairs=10, gloss_weight=0.5)
 
@@ -107,3 +114,17 @@ def test_names_and_licences() -> None:
     assert licence(config).endswith("; CC BY 2.0")
     assert licence(TrainingConfig(data=("a.tsv",))) == "files: licence not stated"
     assert "CC BY" not in licence(TrainingConfig(licence="CC BY 2.0"))
+
+
+def test_known_words_are_those_of_training_sources(tmp_path: Path) -> None:
+    rows = [("I can't SWIM 3 times.", "Ich kann nicht schwimmen."), ("Only here.", "Nur hier.")]
+    rows += [(f"Again and again {n}.", "Immer wieder.") for n in range(3)]
+    config = TrainingConfig(
+        data=(tsv(tmp_path / "a.tsv", rows),),
+        validation=(tsv(tmp_path / "b.tsv", [("Only here.", "Nur hier.")]),),
+    )
+    words = known_words(read_texts(config), config)
+    assert words == ["again", "and", "can't", "i", "swim", "times"]
+    of_grammar = known_words(read_texts(GRAMMAR), GRAMMAR)
+    assert "the" in of_grammar
+    assert "der" not in of_grammar
