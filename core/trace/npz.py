@@ -8,7 +8,9 @@ needed. Ours add ``predicted_tokens`` [T], ``log_probabilities`` [T], ``text``, 
 from __future__ import annotations
 
 import zipfile
+import zlib
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +25,12 @@ _SPECIALS = frozenset({"<s>", "</s>", "<pad>", "[CLS]", "[SEP]", "[PAD]", "<bos>
 
 
 def save_npz(trace: Trace, path: str | Path) -> None:
-    """Write every map of the trace. Raises UserError if the file cannot be written."""
-    arrays: dict[str, NDArray[np.generic]] = {
+    """Write every map of the trace, one at a time: a long text has gigabytes of them.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    values: dict[str, NDArray[np.generic]] = {
         "source_tokens": _pieces(trace.source_tokens),
         "target_tokens": _pieces(trace.target_tokens),
         "predicted_tokens": _pieces(trace.predicted_tokens),
@@ -32,16 +38,29 @@ def save_npz(trace: Trace, path: str | Path) -> None:
         "translation": np.array(trace.translation),
     }
     if trace.log_probabilities is not None:
-        arrays["log_probabilities"] = trace.log_probabilities
-    for kind in trace.kinds:
-        layers = range(trace.layers(kind))
-        arrays[kind.value] = np.stack([trace.layer_weights(kind, layer) for layer in layers])
+        values["log_probabilities"] = trace.log_probabilities
 
     def write(temporary: Path) -> None:
-        with temporary.open("wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, array in values.items():
+                with archive.open(f"{name}.npy", "w") as member:
+                    np.lib.format.write_array(member, array, allow_pickle=False)
+            for kind in trace.kinds:
+                with archive.open(f"{kind.value}.npy", "w", force_zip64=True) as member:
+                    _write_maps(trace, kind, member)
 
     atomic_write(path, write)
+
+
+def _write_maps(trace: Trace, kind: AttentionKind, file: IO[bytes]) -> None:
+    """One array [L, H, Q, K] in NumPy's own format; every layer has as many heads."""
+    layers, heads = trace.layers(kind), trace.heads(kind, 0)
+    shape = (layers, heads, len(trace.query_tokens(kind)), len(trace.key_tokens(kind)))
+    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    for layer in range(layers):
+        for head in range(heads):
+            file.write(trace.weights(kind, layer, head).astype("<f4", copy=False).tobytes())
 
 
 def load_npz(path: str | Path) -> Trace:
@@ -52,14 +71,8 @@ def load_npz(path: str | Path) -> Trace:
             sentence names the array.
     """
     path = Path(path)
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except OSError as error:
-        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
-    except (ValueError, zipfile.BadZipFile, EOFError, KeyError) as error:
-        raise UserError(f"{path} is not a trace: NumPy cannot read it as .npz.") from error
-    lengths = {
+    arrays = _read(path)
+    lengths: dict[str, int] = {
         name: len(arrays[name])
         for name in ("source_tokens", "target_tokens")
         if name in arrays and arrays[name].ndim == 1
@@ -72,7 +85,12 @@ def load_npz(path: str | Path) -> Trace:
     if not attention:
         names = ", ".join(kind.value for kind in AttentionKind)
         raise UserError(f"{path} holds no attention: it needs at least one of {names}.")
+    for name in ("predicted_tokens", "log_probabilities"):
+        if name in arrays and arrays[name].shape != (lengths.get("target_tokens"),):
+            raise UserError(f"{path}: {name} must have one entry for each of the target_tokens.")
     log_probabilities = arrays.get("log_probabilities")
+    if log_probabilities is not None:
+        _require_numbers(path, "log_probabilities", log_probabilities)
     return Trace(
         source_tokens=_tokens(arrays.get("source_tokens")),
         target_tokens=_tokens(arrays.get("target_tokens")),
@@ -84,6 +102,22 @@ def load_npz(path: str | Path) -> Trace:
         text=str(arrays.get("text", "")),
         translation=str(arrays.get("translation", "")),
     )
+
+
+def _read(path: Path) -> dict[str, NDArray[np.generic]]:
+    try:
+        file = np.load(path, allow_pickle=False)
+        if not isinstance(file, np.lib.npyio.NpzFile):
+            raise ValueError("a single array")
+        with file:
+            return {name: file[name] for name in file.files}
+    except OSError as error:
+        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
+    except MemoryError as error:
+        raise UserError(f"{path} is too large for the memory of this machine.") from error
+    # What zipfile and NumPy raise for damaged, encrypted, pickled and other files.
+    except (ValueError, KeyError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
+        raise UserError(f"{path} is not a trace: NumPy cannot read it as .npz.") from error
 
 
 def _checked(
@@ -100,14 +134,18 @@ def _checked(
             f"{path}: {kind.value} has shape {list(maps.shape)}; "
             f"expected [layers, heads, {expected[0]}, {expected[1]}]."
         )
-    if not np.issubdtype(maps.dtype, np.floating):
-        raise UserError(f"{path}: {kind.value} has type {maps.dtype}; expected numbers.")
+    _require_numbers(path, kind.value, maps)
     weights = maps.astype(np.float32)
     if not np.isfinite(weights).all() or weights.min() < 0:
         raise UserError(f"{path}: {kind.value} has cells below 0 or not finite.")
     if np.abs(weights.sum(axis=-1) - 1).max() > _ROW_SUM_TOLERANCE:
         raise UserError(f"{path}: {kind.value} has rows that do not add up to 1.")
     return weights
+
+
+def _require_numbers(path: Path, name: str, array: NDArray[np.generic]) -> None:
+    if not np.issubdtype(array.dtype, np.floating):
+        raise UserError(f"{path}: {name} has type {array.dtype}; expected floating-point numbers.")
 
 
 def _pieces(tokens: tuple[Token, ...]) -> NDArray[np.str_]:

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.errors import UserError
+from core.text.tokens import Token, TokenKind
+from core.trace.npz import load_npz, save_npz
+from core.trace.trace import (
+    AttentionKind,
+    ComputedAttention,
+    LayerProjections,
+    StoredAttention,
+    Trace,
+)
+
+S, T = 4, 3
+
+
+def projections(heads: int, queries: int, keys: int, seed: int) -> tuple[LayerProjections, ...]:
+    random = np.random.default_rng(seed)
+
+    def values(rows: int) -> Any:
+        return random.normal(size=(heads, rows, 6)).astype(np.float32)
+
+    return tuple(LayerProjections(values(queries), values(keys), values(keys)) for _ in range(2))
+
+
+def trace(**changes: Any) -> Trace:
+    end = Token("</s>", 3, TokenKind.SPECIAL)
+    words = (Token("▁das", 5), Token("▁Tier", 6))
+    return Trace(
+        **{
+            "source_tokens": (
+                Token("▁the", 7, start=0, end=3),
+                Token("▁animal", 8, start=4, end=10),
+                Token("<unk>", 1, TokenKind.UNKNOWN, 11, 12, surface="駅"),
+                end,
+            ),
+            "target_tokens": (Token("<s>", 2, TokenKind.SPECIAL), *words),
+            "predicted_tokens": (*words, end),
+            "log_probabilities": np.array([-0.5, -0.25, -1.5], dtype=np.float32),
+            "attention": {
+                AttentionKind.ENCODER_SELF: ComputedAttention(projections(2, S, S, 1)),
+                AttentionKind.DECODER_SELF: ComputedAttention(projections(3, T, T, 2), causal=True),
+                AttentionKind.CROSS: ComputedAttention(projections(3, T, S, 3)),
+            },
+            "text": "the animal 駅",
+            "translation": "das Tier",
+        }
+        | changes
+    )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.npz"
+
+
+def test_what_is_loaded_is_what_was_saved(path: Path) -> None:
+    saved = trace()
+    save_npz(saved, path)
+    loaded = load_npz(path)
+    assert loaded.kinds == saved.kinds
+    for kind in saved.kinds:
+        for layer in range(saved.layers(kind)):
+            expected = saved.layer_weights(kind, layer)
+            assert np.array_equal(loaded.layer_weights(kind, layer), expected)
+        assert np.array_equal(loaded.allowed(kind), saved.allowed(kind))
+        assert not loaded.has_scores(kind)
+    for name in ("source_tokens", "target_tokens", "predicted_tokens"):
+        before, after = getattr(saved, name), getattr(loaded, name)
+        assert [token.label for token in after] == [token.label for token in before]
+        is_special = [token.kind is TokenKind.SPECIAL for token in before]
+        assert [token.kind is TokenKind.SPECIAL for token in after] == is_special
+    assert (loaded.text, loaded.translation) == (saved.text, saved.translation)
+    assert np.array_equal(loaded.log_probabilities, saved.log_probabilities)
+
+
+def test_a_file_is_plain_numpy(path: Path) -> None:
+    save_npz(trace(), path)
+    with np.load(path, allow_pickle=False) as file:
+        assert {name: file[name].shape for name in file.files} == {
+            "source_tokens": (S,),
+            "target_tokens": (T,),
+            "predicted_tokens": (T,),
+            "log_probabilities": (T,),
+            "text": (),
+            "translation": (),
+            "encoder_self": (2, 2, S, S),
+            "decoder_self": (2, 3, T, T),
+            "cross": (2, 3, T, S),
+        }
+        assert file["source_tokens"].tolist() == ["▁the", "▁animal", "駅", "</s>"]
+        assert file["cross"].dtype == np.float32
+
+
+def test_a_trace_without_some_parts_keeps_to_the_others(path: Path) -> None:
+    maps = StoredAttention(np.full((1, 2, S, S), 0.25, dtype=np.float32))
+    attention = {AttentionKind.ENCODER_SELF: maps}
+    without: dict[str, Any] = {"target_tokens": (), "predicted_tokens": ()}
+    save_npz(trace(attention=attention, log_probabilities=None, **without), path)
+    loaded = load_npz(path)
+    assert loaded.kinds == (AttentionKind.ENCODER_SELF,)
+    assert loaded.target_tokens == ()
+    assert loaded.log_probabilities is None
+
+
+def foreign(**changes: Any) -> dict[str, Any]:
+    """What another program may write."""
+    return {
+        "source_tokens": np.array(["[CLS]", "hi", "there", "[SEP]"]),
+        "target_tokens": np.array(["<s>", "a", "b"]),
+        "cross": np.full((1, 2, T, S), 0.25),
+    } | changes
+
+
+def test_another_programs_file_is_read(path: Path) -> None:
+    np.savez(path, **foreign())
+    loaded = load_npz(path)
+    assert loaded.kinds == (AttentionKind.CROSS,)
+    assert loaded.weights(AttentionKind.CROSS, 0, 1).dtype == np.float32
+    kinds = [token.kind for token in loaded.source_tokens]
+    assert kinds == [TokenKind.SPECIAL, TokenKind.PIECE, TokenKind.PIECE, TokenKind.SPECIAL]
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"cross": np.full((1, 2, T, S + 1), 0.25)}, r"cross has shape \[1, 2, 3, 5\]"),
+        ({"cross": np.full((2, T, S), 0.25)}, "cross has shape"),
+        ({"cross": np.zeros((0, 2, T, S))}, "cross has shape"),
+        ({"cross": np.full((1, 2, T, S), 0.3)}, "cross has rows that do not add up"),
+        ({"cross": np.full((1, 2, T, S), np.nan)}, "cross has cells"),
+        ({"cross": np.array([[[[1.5, -0.5, 0, 0]] * T] * 2])}, "cross has cells"),
+        ({"cross": np.ones((1, 2, T, S), dtype=np.int64)}, "cross has type int64"),
+        ({"cross": np.array("x")}, "cross"),
+        ({"source_tokens": np.array("hi")}, "needs the array source_tokens"),
+        ({"predicted_tokens": np.array(["a"])}, "predicted_tokens"),
+        ({"log_probabilities": np.zeros((T, 1))}, "log_probabilities"),
+        ({"log_probabilities": np.array(["a"] * T)}, "log_probabilities"),
+        ({"source_tokens": np.array([{}] * S, dtype=object)}, "not a trace"),
+    ],
+)
+def test_a_wrong_array_is_named(path: Path, changes: dict[str, Any], named: str) -> None:
+    np.savez(path, **foreign(**changes))
+    with pytest.raises(UserError, match=named):
+        load_npz(path)
+
+
+@pytest.mark.parametrize("missing", ["source_tokens", "target_tokens"])
+def test_a_missing_array_is_named(path: Path, missing: str) -> None:
+    arrays = foreign()
+    del arrays[missing]
+    np.savez(path, **arrays)
+    with pytest.raises(UserError, match=f"needs the array {missing}"):
+        load_npz(path)
+
+
+def test_a_file_without_attention_says_what_it_needs(path: Path) -> None:
+    np.savez(path, source_tokens=np.array(["a"]))
+    with pytest.raises(UserError, match="encoder_self, decoder_self, cross"):
+        load_npz(path)
+
+
+def test_files_of_other_kinds_are_told_apart_from_traces(path: Path, tmp_path: Path) -> None:
+    array = tmp_path / "array.npy"
+    np.save(array, np.zeros(3))
+    path.write_bytes(b"\x00not a zip")
+    empty = tmp_path / "empty"
+    empty.write_bytes(b"")
+    for file in (array, path, empty):
+        with pytest.raises(UserError, match="is not a trace"):
+            load_npz(file)
+    for missing in (tmp_path / "nowhere.npz", tmp_path):
+        with pytest.raises(UserError, match="Could not read"):
+            load_npz(missing)
+
+
+def _cut(data: bytearray, random: Random) -> bytearray:
+    return data[: random.randrange(len(data))]
+
+
+def _flip(data: bytearray, random: Random) -> bytearray:
+    for _ in range(random.randint(1, 4)):
+        data[random.randrange(len(data))] = random.randrange(256)
+    return data
+
+
+@pytest.mark.parametrize("damage", [_cut, _flip])
+def test_damage_is_one_sentence_or_harmless(
+    path: Path, damage: Callable[[bytearray, Random], bytearray]
+) -> None:
+    save_npz(trace(), path)
+    data, random = path.read_bytes(), Random(0)
+    refused = 0
+    for _ in range(200):
+        path.write_bytes(damage(bytearray(data), random))
+        try:
+            load_npz(path)
+        except UserError:
+            refused += 1
+    assert refused > 100
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root may write all")
+def test_a_folder_that_may_not_be_written_is_the_users_error(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(UserError, match="Could not write"):
+        save_npz(trace(), tmp_path / "a.npz")
+
+
+def test_saving_into_a_missing_folder_is_the_users_error(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="Could not write"):
+        save_npz(trace(), tmp_path / "nowhere" / "a.npz")

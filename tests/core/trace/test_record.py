@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from core.decoding.config import SearchConfig
+from core.decoding.scoring import score_targets
+from core.decoding.search import search, source_batch
+from core.errors import UserError
+from core.model.attention import attention_weights
+from core.model.recording import Projections, Recording
+from core.text.tokenizer import train_tokenizer
+from core.text.tokens import TokenKind
+from core.trace.record import trace_text
+from core.trace.trace import AttentionKind, ComputedAttention, Trace
+from tests.core.model.small import small_transformer
+
+TOKENIZER = train_tokenizer(
+    ["das Tier war zu müde", "the animal was too tired", "die Straße war zu breit"], 60
+)
+TEXT = "the animal was too tired"
+SHORT = SearchConfig(max_extra=4)
+BEAM = SearchConfig(beam=3, max_extra=4)
+VARIANTS: list[dict[str, Any]] = [
+    {},
+    {"encoder_layers": 3, "decoder_layers": 1, "encoder_heads": 2, "decoder_heads": 4},
+    {"d_k": 5, "d_v": 3, "norm": "pre", "positions": "learned"},
+]
+
+
+def model(**changes: Any) -> Any:
+    return small_transformer(vocab_size=TOKENIZER.vocab_size, **changes)
+
+
+def pieces(ids: tuple[int, ...]) -> list[str]:
+    return [TOKENIZER.token(id).piece for id in ids]
+
+
+def recorded(one: Any, trace: Trace) -> dict[AttentionKind, tuple[list[Projections], bool]]:
+    """A whole pass over the trace's own tokens."""
+    recording = Recording()
+    with torch.no_grad():
+        source = source_batch(one, [[token.id for token in trace.source_tokens[:-1]]])
+        target_in = torch.tensor([[token.id for token in trace.target_tokens]])
+        one.decode(target_in, one.encode(source, recording), source, recording)
+    return {
+        AttentionKind.ENCODER_SELF: (recording.encoder_self, False),
+        AttentionKind.DECODER_SELF: (recording.decoder_self, True),
+        AttentionKind.CROSS: (recording.cross, False),
+    }
+
+
+@pytest.mark.parametrize("changes", VARIANTS, ids=str)
+def test_each_map_is_the_attention_of_that_pass(changes: dict[str, Any]) -> None:
+    one = model(**changes)
+    trace = trace_text(one, TOKENIZER, TEXT, search=SHORT)
+    assert trace.kinds == tuple(AttentionKind)
+    for kind, (layers, causal) in recorded(one, trace).items():
+        assert trace.layers(kind) == len(layers)
+        queries, keys = len(trace.query_tokens(kind)), len(trace.key_tokens(kind))
+        allowed = torch.ones(queries, keys, dtype=torch.bool)
+        allowed = allowed.tril() if causal else allowed
+        for layer, projections in enumerate(layers):
+            expected = attention_weights(projections.query, projections.key, allowed)[0]
+            assert trace.heads(kind, layer) == len(expected)
+            found = trace.layer_weights(kind, layer)
+            assert found.shape == (len(expected), queries, keys)
+            np.testing.assert_allclose(found, expected.numpy(), atol=1e-6)
+            np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-6)
+            assert (found[:, ~trace.allowed(kind)] == 0).all()
+            assert trace.allowed(kind).tolist() == allowed.tolist()
+            row = trace.row(kind, layer, 0, queries - 1)
+            np.testing.assert_allclose(row, found[0, -1], atol=1e-6)
+
+
+@pytest.mark.parametrize("config", [SHORT, BEAM], ids=["greedy", "beam"])
+def test_tokens_and_probabilities_are_those_of_the_hypothesis(config: SearchConfig) -> None:
+    one = model(seed=1)
+    trace = trace_text(one, TOKENIZER, TEXT, search=config)
+    source = TOKENIZER.encode(TEXT)
+    (best, *_) = search(one, [source], config)[0]
+    assert [token.piece for token in trace.source_tokens] == [*pieces(tuple(source)), "</s>"]
+    assert [token.piece for token in trace.target_tokens] == ["<s>", *pieces(best.ids)]
+    assert [token.piece for token in trace.predicted_tokens] == [*pieces(best.ids), "</s>"]
+    assert (trace.text, trace.translation) == (TEXT, TOKENIZER.decode(best.ids))
+    assert trace.log_probabilities is not None
+    assert trace.log_probabilities.sum() == pytest.approx(best.log_probability, abs=1e-4)
+    (forced,) = score_targets(one, [source], [best.ids])
+    np.testing.assert_allclose(trace.log_probabilities, forced.numpy(), atol=1e-5)
+
+
+def test_source_tokens_cover_the_text_and_show_unknown_characters() -> None:
+    text = "the 駅 animal"
+    trace = trace_text(model(), TOKENIZER, text, search=SHORT)
+    words = [text[token.start : token.end] for token in trace.source_tokens[:-1]]
+    assert "".join(words).replace(" ", "") == "the駅animal"
+    (unknown,) = (token for token in trace.source_tokens if token.kind is TokenKind.UNKNOWN)
+    assert unknown.label == "駅"
+
+
+@pytest.mark.parametrize("target", ["das Tier war zu müde", "", "駅"])
+def test_another_translation_can_be_recorded(target: str) -> None:
+    one = model()
+    trace = trace_text(one, TOKENIZER, TEXT, target=target)
+    ids = TOKENIZER.encode(target)
+    assert [token.id for token in trace.predicted_tokens] == [*ids, TOKENIZER.eos_id]
+    assert trace.translation == target
+    (forced,) = score_targets(one, [TOKENIZER.encode(TEXT)], [ids])
+    assert trace.log_probabilities is not None
+    np.testing.assert_allclose(trace.log_probabilities, forced.numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\t\n\u3000"])
+def test_a_text_without_a_visible_character_is_the_users_error(text: str) -> None:
+    with pytest.raises(UserError, match="no visible character"):
+        trace_text(model(), TOKENIZER, text)
+
+
+@pytest.mark.parametrize("text", ["a\ud800", "a\0b", "</s>", "👩‍👩‍👧 שלום", "\u202e x"])
+def test_any_other_text_is_traced(text: str) -> None:
+    trace = trace_text(model(), TOKENIZER, text, search=SHORT)
+    assert trace.source_tokens[-1].piece == "</s>"
+    assert all(token.kind is not TokenKind.SPECIAL for token in trace.source_tokens[:-1])
+
+
+def test_a_check_ends_the_work() -> None:
+    calls: list[None] = []
+    check: Callable[[], None] = lambda: calls.append(None)  # noqa: E731
+    trace = trace_text(model(), TOKENIZER, TEXT, search=SHORT, check=check)
+    assert len(calls) == len(trace.predicted_tokens)
+
+    def stop() -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        trace_text(model(), TOKENIZER, TEXT, check=stop)
+
+
+def test_memory_grows_with_the_text_and_not_with_its_square() -> None:
+    one = model()
+    limit = SearchConfig(max_length=5)
+
+    def numbers(repeat: int) -> int:
+        trace = trace_text(one, TOKENIZER, "animal " * repeat, search=limit)
+        attention = trace.attention[AttentionKind.ENCODER_SELF]
+        assert isinstance(attention, ComputedAttention)
+        return sum(
+            array.size
+            for layer in attention.projections
+            for array in (layer.query, layer.key, layer.value)
+        )
+
+    # One token more for the end of each text.
+    assert numbers(200) / numbers(100) == pytest.approx(2, rel=0.02)
