@@ -38,13 +38,15 @@ def run(args: argparse.Namespace) -> int:
     if args.text and args.file is not None:
         raise UserError("Give sentences or --file, not both.")
     lines = iter(args.text) if args.text else _lines(args.file)
+    somebody_types = not args.text and args.file is None and sys.stdin.isatty()
+    chunk_size = 1 if somebody_types else CHUNK
     from core.checkpoints.native import load_checkpoint
     from core.decoding.config import SearchConfig
     from core.decoding.translate import translate
 
     search = SearchConfig(beam=args.beam, alpha=args.alpha)
     checkpoint = load_checkpoint(model_path(args.model))
-    while chunk := list(islice(lines, CHUNK)):
+    while chunk := list(islice(lines, chunk_size)):
         for source, best in zip(
             chunk,
             translate(checkpoint.model, checkpoint.tokenizer, chunk, search),

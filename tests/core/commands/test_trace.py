@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.checkpoints.native import load_checkpoint, save_checkpoint
+from core.cli import main
+from core.decoding.config import SearchConfig
+from core.text.tokenizer import train_tokenizer
+from core.trace.npz import load_npz
+from core.trace.record import trace_text
+from tests.core.model.small import small_transformer
+
+TEXT = "the animal was tired"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tokenizer = train_tokenizer(["das Tier war müde", "the animal was tired"], 60)
+    path = tmp_path_factory.mktemp("model") / "small.safetensors"
+    save_checkpoint(path, small_transformer(vocab_size=tokenizer.vocab_size), tokenizer, {})
+    return path
+
+
+@pytest.mark.parametrize("target", [None, "das Tier"])
+def test_the_file_holds_the_trace(
+    target: str | None, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.npz"
+    options = [] if target is None else ["--target", target]
+    assert main(["trace", TEXT, "-o", str(out), "--model", str(model), *options]) == 0
+    shown = capsys.readouterr()
+    checkpoint = load_checkpoint(model)
+    trace = trace_text(
+        checkpoint.model, checkpoint.tokenizer, TEXT, target=target, search=SearchConfig(beam=4)
+    )
+    assert shown.out == f"{out}\n"
+    assert shown.err == f"{trace.translation}\n"
+    loaded = load_npz(out)
+    assert loaded.translation == trace.translation == (target or trace.translation)
+    for kind in trace.kinds:
+        np.testing.assert_allclose(
+            loaded.layer_weights(kind, 1), trace.layer_weights(kind, 1), atol=1e-6
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "out", "named"),
+    [(" ", "out.npz", "no visible character"), (TEXT, "nowhere/out.npz", "nowhere")],
+)
+def test_what_cannot_be_done_is_said(
+    text: str,
+    out: str,
+    named: str,
+    model: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["trace", text, "-o", str(tmp_path / out), "--model", str(model)]) == 1
+    assert named in capsys.readouterr().err
+    assert not (tmp_path / out).exists()
