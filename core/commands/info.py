@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.bundled import model_path
+from core.checkpoints.card import model_card
 from core.checkpoints.header import read_header
 from core.config import ModelConfig
+from core.errors import UserError
 from core.presets import PRESETS, preset
 
 
@@ -24,12 +26,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--vocab", type=int, metavar="N", help="vocabulary of a preset instead of its own"
     )
-    parser.add_argument("--json", action="store_true", help="as one JSON object")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as one JSON object")
+    form.add_argument("--card", action="store_true", help="a file's card, as Markdown")
 
 
 def run(args: argparse.Namespace) -> int:
     """Raises UserError for a name that is no preset and no readable model."""
-    about = _preset(args.model, args.vocab) if args.model in PRESETS else _file(args.model)
+    is_preset = args.model in PRESETS
+    if args.card:
+        if is_preset:
+            raise UserError(f"{args.model} is a preset; only a trained model has a card.")
+        path = model_path(args.model)
+        print(model_card(path.stem, read_header(path)), end="")
+        return 0
+    about = _preset(args.model, args.vocab) if is_preset else _file(args.model)
     if args.json:
         print(json.dumps(about, ensure_ascii=False, indent=2))
     else:
@@ -55,7 +66,9 @@ def _file(name: str | None) -> dict[str, Any]:
         "name": path.stem,
         "parameters": header.parameters,
         "model": header.config.to_dict(),
-        "provenance": dict(header.provenance),
+        "provenance": {
+            key: value for key, value in header.provenance.items() if key != "known_words"
+        },
     }
 
 

@@ -1,0 +1,115 @@
+"""A model's card: what its file says of itself, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from core.checkpoints.header import Header
+
+_GOLD_SHARES = (
+    ("pronoun after the right beginning", "pronoun_forced"),
+    ("pronoun in the translation", "pronoun_decoded"),
+)
+_GOLD_HEADS = (("encoder self-attention", "encoder_head"), ("cross-attention", "cross_head"))
+
+
+def model_card(name: str, header: Header) -> str:
+    """Shape, data, licence, recipe, scores and software; what the file does not say is left out."""
+    return "\n".join(_lines(name, header)) + "\n"
+
+
+def _lines(name: str, header: Header) -> Iterator[str]:
+    model, about = header.config, header.provenance
+    yield f"# {name}"
+    yield ""
+    yield (
+        f"A Transformer with {header.parameters:,} parameters: {model.encoder_layers} + "
+        f"{model.decoder_layers} layers, d_model {model.d_model}, {model.encoder_heads} + "
+        f"{model.decoder_heads} heads, d_ff {model.encoder_d_ff}, {model.norm}-norm, "
+        f"{model.positions} positions, {model.vocab_size:,} pieces for both languages."
+    )
+    yield from _table(
+        "Where it comes from",
+        {
+            "data": ", ".join(about.get("data", ())),
+            "licence": about.get("licence"),
+            "command": f"`{about['command']}`" if "command" in about else None,
+            "seed": about.get("seed"),
+            "updates": f"{about['step']:,}" if "step" in about else None,
+            "weights": f"mean of the last {about['averaged']} checkpoints"
+            if "averaged" in about
+            else None,
+        },
+    )
+    scores = about.get("scores", {})
+    for test_set, score in scores.items():
+        if isinstance(score, Mapping) and "bleu" in score:
+            yield from _table(f"Scores on {test_set}", _references(score))
+    if "gold" in scores:
+        yield from _gold(scores["gold"])
+    recipe = {key: _value(value) for key, value in about.get("training", {}).items()}
+    yield from _table("Recipe", recipe)
+    yield from _table("Software", about.get("software", {}))
+
+
+def _references(score: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "sentences": f"{score['sentences']:,}",
+        "search": _search(score),
+        "BLEU": f"{score['bleu']:.1f} `{score['bleu_signature']}`",
+        "chrF": f"{score['chrf']:.1f} `{score['chrf_signature']}`",
+    }
+
+
+def _gold(gold: Mapping[str, Any]) -> Iterator[str]:
+    yield from _table(
+        "Scores on the generated test split",
+        {
+            "search": _search(gold),
+            "exact translations": f"{gold['exact']:.1f} % of {gold['sentences']:,}",
+            **{
+                f"· {family}": f"{share:.1f} %" for family, share in gold["exact_by_family"].items()
+            },
+        },
+    )
+    yield ""
+    yield f"## What “it” means: {gold['pairs']:,} held-out minimal pairs"
+    yield ""
+    yield "| | first sentence | second | both |"
+    yield "| --- | ---: | ---: | ---: |"
+    for title, key in _GOLD_SHARES:
+        yield _pair_row(title, gold[key])
+    for title, key in _GOLD_HEADS:
+        head = gold[key]
+        place = f"layer {head['layer'] + 1}, head {head['head'] + 1}"
+        yield _pair_row(f"{title}, {place} on the antecedent", head["antecedent"])
+    yield ""
+    yield "The heads were chosen on pairs of the training split."
+
+
+def _pair_row(title: str, score: Mapping[str, float]) -> str:
+    return f"| {title} | {score['first']:.1f} % | {score['second']:.1f} % | {score['both']:.1f} % |"
+
+
+def _search(score: Mapping[str, Any]) -> str:
+    if score["beam"] == 1:
+        return "greedy"
+    return f"beam {score['beam']}, length penalty α = {score['alpha']}"
+
+
+def _table(title: str, rows: Mapping[str, Any]) -> Iterator[str]:
+    present = {key: value for key, value in rows.items() if value not in (None, "")}
+    if present:
+        yield ""
+        yield f"## {title}"
+        yield ""
+        yield "| | |"
+        yield "| --- | --- |"
+        yield from (f"| {key} | {value} |" for key, value in present.items())
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
