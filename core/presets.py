@@ -53,7 +53,7 @@ def plain() -> RunConfig:
             max_length=128,
             source_batch_tokens=1_000,
             target_batch_tokens=1_000,
-            steps=12_000,
+            steps=14_000,
             warmup=800,
             peak_factor=0.75,
             cooldown=0.2,
@@ -66,7 +66,7 @@ def plain() -> RunConfig:
 
 def gloss() -> RunConfig:
     """Bundled: as plain, with the gloss loss."""
-    return plain().with_settings({"gloss_weight": 0.5})
+    return plain().with_settings({"gloss_weight": 0.5, "steps": 12_000})
 
 
 def demo() -> RunConfig:
