@@ -1,11 +1,11 @@
-# Every target sets up what it needs; see tools/bootstrap.py. Choose a Python with PYTHON=...
+# Every target sets up what it needs; see .ci/bootstrap.py. Choose a Python with PYTHON=...
 
 PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3.14 python3 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-SETUP_INPUTS := pyproject.toml tools/bootstrap.py
+SETUP_INPUTS := pyproject.toml .ci/bootstrap.py
 # The models of the tests are small: a second thread costs them more than it brings.
 TEST_ENVIRONMENT := QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
@@ -37,12 +37,12 @@ clean: ## remove the environment, caches and builds
 
 $(VENV)/.runtime: $(SETUP_INPUTS)
 	@$(require-python)
-	@$(PYTHON) tools/bootstrap.py
+	@$(PYTHON) .ci/bootstrap.py
 	@touch $@
 
 $(VENV)/.development: $(SETUP_INPUTS)
 	@$(require-python)
-	@$(PYTHON) tools/bootstrap.py --dev
+	@$(PYTHON) .ci/bootstrap.py --dev
 	@touch $@ $(VENV)/.runtime
 
 define require-python

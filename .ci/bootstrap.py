@@ -1,7 +1,7 @@
 """Set up everything that the application needs: environment, packages, system libraries.
 
-    python tools/bootstrap.py          what it takes to run
-    python tools/bootstrap.py --dev    and what it takes to test
+    python .ci/bootstrap.py          what it takes to run
+    python .ci/bootstrap.py --dev    and what it takes to test
 
 Standard library only, since nothing else is installed yet. `make` calls it; where there is no
 make, call it by hand. Running it again repairs or updates what is there.

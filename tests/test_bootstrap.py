@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import pytest
 
-from tools import bootstrap
 from transformer_viz import preflight
+
+SCRIPT = Path(__file__).resolve().parent.parent / ".ci" / "bootstrap.py"
+spec = importlib.util.spec_from_file_location("bootstrap", SCRIPT)
+assert spec is not None
+assert spec.loader is not None
+bootstrap = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(bootstrap)
 
 
 @pytest.fixture
