@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.bundled import model_path
 from core.errors import UserError
 from core.fields import require
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", metavar="FILE", type=Path, required=True)
+    parser.add_argument(
+        "--model", metavar="M", help="a file or a bundled model (default: the first)"
+    )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--source", metavar="FILE", type=Path, help="a sentence a line")
     what.add_argument(
@@ -58,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if args.record:
         from core.checkpoints.native import add_scores
 
-        add_scores(args.model, scores)
+        add_scores(model_path(args.model), scores)
     return 0
 
 
@@ -164,7 +167,7 @@ def _load(args: argparse.Namespace) -> Checkpoint:
     from core.checkpoints.native import load_checkpoint
     from core.device import choose_device
 
-    return load_checkpoint(args.model, choose_device(args.device))
+    return load_checkpoint(model_path(args.model), choose_device(args.device))
 
 
 def _search(args: argparse.Namespace) -> Any:
