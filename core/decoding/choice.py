@@ -25,21 +25,20 @@ def best_next(
     vocabulary, so that they are those of a teacher-forced pass.
 
     Args:
-        logits: [N, V], overwritten.
+        logits: [N, V].
         must_end: for each row, whether only the end token may come next.
 
     Returns:
         log-probabilities and tokens, [N, min(count, V)] each; -inf where nothing may come.
     """
-    normaliser = logits.logsumexp(dim=-1, keepdim=True)  # [N, 1]
-    logits[:, config.pad_id] = _NEVER
-    logits[:, config.bos_id] = _NEVER
+    log_probabilities = logits.log_softmax(dim=-1)  # [N, V]
+    for never in (config.pad_id, config.bos_id):
+        log_probabilities[:, never].fill_(_NEVER)
     if any(must_end):
         ending = torch.tensor(must_end, device=logits.device)[:, None]  # [N, 1]
         is_end = torch.arange(logits.shape[-1], device=logits.device) == config.eos_id  # [V]
-        logits.masked_fill_(ending & ~is_end, _NEVER)
-    best, tokens = top_k(logits, min(count, logits.shape[-1]))
-    return best - normaliser, tokens
+        log_probabilities.masked_fill_(ending & ~is_end, _NEVER)
+    return top_k(log_probabilities, min(count, logits.shape[-1]))
 
 
 def top_k(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
