@@ -79,7 +79,7 @@ def demo() -> RunConfig:
             max_length=128,
             source_batch_tokens=2_000,
             target_batch_tokens=2_000,
-            steps=8_000,
+            steps=6_400,
             warmup=1_000,
             peak_factor=0.7,
             cooldown=0.2,
