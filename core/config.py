@@ -25,7 +25,8 @@ class ModelConfig:
             does; "halves" puts all sines first.
         position_denominator: "d_model" divides exponents by d_model, as the paper does;
             "d_model-2" makes the last wavelength exactly 10000·2π (tensor2tensor, Marian).
-        max_positions: rows of a learned table; sinusoids go on without end.
+        max_positions: rows of a learned table, which encoder and decoder share; sinusoids go on
+            without end.
         shared_embeddings: "all" ties source, target and output matrices, as the paper does;
             "target" ties target and output; "none" ties nothing.
         bias: biases in the attention projections (the paper names none; its code had none, most

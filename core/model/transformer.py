@@ -44,10 +44,7 @@ class Transformer(nn.Module):
         self.output_bias = (
             nn.Parameter(torch.zeros(config.vocab_size)) if config.output_bias else None
         )
-        self.source_positions = positions(config)
-        self.target_positions = (
-            self.source_positions if config.positions == "sinusoidal" else positions(config)
-        )
+        self.positions = positions(config)
         self.dropout = Dropout(config.dropout)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
@@ -67,7 +64,7 @@ class Transformer(nn.Module):
     def encode(self, source: Tensor, recording: Recording | None = None) -> Tensor:
         """source [B, S] → memory [B, S, D]."""
         allowed = self.source_allowed(source)
-        x = self._embed(self.source_embedding, self.source_positions, source, 0)
+        x = self._embed(self.source_embedding, source, 0)
         for layer in self.encoder:
             x = layer(x, allowed, recording)
         memory: Tensor = self.encoder_norm(x)
@@ -82,7 +79,7 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """target_in [B, T], memory [B, S, D], source [B, S] → hidden [B, T, D]."""
         allowed = self.source_allowed(source)
-        x = self._embed(self.target_embedding, self.target_positions, target_in, 0)
+        x = self._embed(self.target_embedding, target_in, 0)
         for layer in self.decoder:
             x = layer(x, memory, allowed, recording)
         hidden: Tensor = self.decoder_norm(x)
@@ -113,7 +110,7 @@ class Transformer(nn.Module):
         ``DecoderCache`` describes.
         """
         ids = tokens[:, None]  # [N, 1]
-        x = self._embed(self.target_embedding, self.target_positions, ids, cache.length)
+        x = self._embed(self.target_embedding, ids, cache.length)
         x = x.view(cache.sentences, cache.rows_per_sentence, -1)  # [B, R, D]
         for layer, layer_cache in zip(self.decoder_layers(), cache.layers(), strict=True):
             x = layer.step(x, layer_cache, recording)
@@ -136,14 +133,12 @@ class Transformer(nn.Module):
             return None
         return allowed[:, None, None, :]
 
-    def _embed(
-        self, embedding: nn.Embedding, position: nn.Module, ids: Tensor, start: int
-    ) -> Tensor:
+    def _embed(self, embedding: nn.Embedding, ids: Tensor, start: int) -> Tensor:
         """ids [B, n] at positions start … start + n - 1 → [B, n, D] (sections 3.4, 3.5)."""
         x = embedding(ids)
         if self.config.scale_embedding:
             x = x * self.config.d_model**0.5
-        embedded: Tensor = self.dropout(x + position(start, start + ids.shape[1]))
+        embedded: Tensor = self.dropout(x + self.positions(start, start + ids.shape[1]))
         return embedded
 
     def parameter_count(self) -> int:

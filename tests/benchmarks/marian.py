@@ -68,7 +68,7 @@ def marian_twin(model: Transformer) -> Any:
         if model.output_bias is not None:
             twin.final_logits_bias.copy_(model.output_bias[None])
         for stack in (twin.model.encoder, twin.model.decoder):
-            stack.embed_positions.weight.copy_(model.source_positions(0, _POSITIONS))
+            stack.embed_positions.weight.copy_(model.positions(0, _POSITIONS))
         for ours, theirs in zip(model.encoder, twin.model.encoder.layers, strict=True):
             _copy_self_attention(ours, theirs)
             _copy_feed_forward(ours, theirs)

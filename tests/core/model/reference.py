@@ -37,14 +37,14 @@ class Reference:
         target_table = source_table if tied == "all" else self.weights["target_embedding.weight"]
         output = target_table if tied != "none" else self.weights["output_embedding.weight"]
 
-        x = self.embed(source_table, "source_positions", source)
+        x = self.embed(source_table, source)
         for layer in range(self.config.encoder_layers):
             name = f"encoder.{layer}"
             x = self.self_attention_block(name, "encoder_self", x, causal=False)
             x = self.feed_forward_block(name, x)
         memory = self.final_norm("encoder_norm", x)
 
-        x = self.embed(target_table, "target_positions", target_in)
+        x = self.embed(target_table, target_in)
         for layer in range(self.config.decoder_layers):
             name = f"decoder.{layer}"
             x = self.self_attention_block(name, "decoder_self", x, causal=True)
@@ -52,13 +52,13 @@ class Reference:
             x = self.feed_forward_block(name, x)
         return self.final_norm("decoder_norm", x) @ output.T + self.weights.get("output_bias", 0.0)
 
-    def embed(self, table: Array, positions: str, ids: Sequence[int]) -> Array:
+    def embed(self, table: Array, ids: Sequence[int]) -> Array:
         """Sections 3.4 and 3.5: [n, D]."""
         scale = math.sqrt(self.config.d_model) if self.config.scale_embedding else 1.0
         rows = []
         for position, token in enumerate(ids):
             if self.config.positions == "learned":
-                encoding = self.weights[f"{positions}.weight"][position]
+                encoding = self.weights["positions.weight"][position]
             else:
                 encoding = self.sinusoid(position)
             rows.append(scale * table[token] + encoding)

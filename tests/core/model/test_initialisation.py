@@ -64,7 +64,7 @@ def test_the_scale_multiplies_the_residual_branch_only() -> None:
 def test_scaled_embeddings_have_variance_1(shared: str) -> None:
     model = initialised(vocab_size=500, d_model=48, shared_embeddings=shared, positions="learned")
     tables = [model.source_embedding, model.target_embedding, model.output_embedding]
-    for weight in (*(table.weight for table in tables), model.source_positions.weight):
+    for weight in (*(table.weight for table in tables), model.positions.weight):
         assert (weight * math.sqrt(48)).std().item() == pytest.approx(1.0, rel=0.05)
 
 

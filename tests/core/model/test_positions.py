@@ -102,8 +102,3 @@ def test_a_text_longer_than_the_learned_table_is_the_users_error(side: str) -> N
     target = random_ids(1, 7 if side == "target" else 6)
     with pytest.raises(UserError, match="6 positions and the text has 7 tokens"):
         model(source, target)
-
-
-def test_source_and_target_learn_positions_of_their_own() -> None:
-    model = small_transformer(positions="learned")
-    assert model.source_positions is not model.target_positions

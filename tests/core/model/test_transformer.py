@@ -181,7 +181,7 @@ def test_training_without_dropout_computes_what_evaluation_does(norm: str) -> No
 
 def test_without_positions_a_permuted_input_permutes_rows_and_outputs() -> None:
     model = small_transformer().double()
-    model.source_positions.table.zero_()
+    model.positions.table.zero_()
     source = random_ids(1, 8)
     order = torch.tensor([3, 1, 7, 0, 4, 2, 6, 5])
     recordings = Recording(), Recording()
@@ -241,7 +241,7 @@ def test_dropout_drops_its_share_and_scales_the_rest() -> None:
     model = small_transformer(dropout=share, scale_embedding=False).train()
     with torch.no_grad():
         model.source_embedding.weight.fill_(1.0)
-        model.source_positions.table.zero_()
+        model.positions.table.zero_()
         embedded: list[Tensor] = []
         model.encoder[0].register_forward_pre_hook(lambda _, inputs: embedded.append(inputs[0]))
         model.encode(random_ids(count // 1200, 100))
