@@ -33,7 +33,7 @@ PARAMETERS: list[tuple[dict[str, Any], int]] = [
     ({"d_model": 1024, "d_k": 128, "d_v": 128}, 163_889_152),
     ({"encoder_d_ff": 1024, "decoder_d_ff": 1024}, 50_487_296),
     ({"encoder_d_ff": 4096, "decoder_d_ff": 4096}, 88_272_896),
-    ({"positions": "learned", "max_positions": 1024}, 63_082_496 + 2 * 1024 * 512),
+    ({"positions": "learned", "max_positions": 1024}, 63_082_496 + 1024 * 512),
     (
         {
             **{"d_model": 1024, "encoder_d_ff": 4096, "decoder_d_ff": 4096},
