@@ -16,8 +16,11 @@ CHUNK = 1_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", nargs="*", metavar="TEXT", help="default: the lines of stdin")
-    parser.add_argument("--file", type=Path, metavar="F", help="the lines of a file instead")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "text", nargs="*", default=[], metavar="TEXT", help="default: the lines of stdin"
+    )
+    what.add_argument("--file", type=Path, metavar="F", help="the lines of a file instead")
     add_search_arguments(parser)
     parser.add_argument("--json", action="store_true", help="a JSON object for each line")
 
@@ -35,8 +38,6 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Raises UserError if the model or the file cannot be read."""
-    if args.text and args.file is not None:
-        raise UserError("Give sentences or --file, not both.")
     lines = iter(args.text) if args.text else _lines(args.file)
     somebody_types = not args.text and args.file is None and sys.stdin.isatty()
     chunk_size = 1 if somebody_types else CHUNK

@@ -118,7 +118,6 @@ def test_arguments_and_lines_that_are_no_text(model: Path) -> None:
         (["--model", "nowhere.safetensors", "x"], "nowhere.safetensors"),
         (["--beam", "0", "x"], "beam = 0"),
         (["--file", "nowhere.txt"], "nowhere.txt"),
-        (["--file", "nowhere.txt", "x"], "not both"),
     ],
 )
 def test_what_cannot_be_done_is_said(
@@ -128,3 +127,10 @@ def test_what_cannot_be_done_is_said(
     error = capsys.readouterr().err
     assert named in error
     assert error.count("\n") == 1
+
+
+def test_sentences_and_a_file_are_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["translate", "--file", "some.txt", "x"])
+    assert exit_.value.code == 2
+    assert "not allowed with" in capsys.readouterr().err
