@@ -1,0 +1,83 @@
+"""The models that come with the program keep their promises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.bundled import bundled_models, model_path
+from core.checkpoints.card import model_card
+from core.checkpoints.header import read_header
+from core.checkpoints.native import Checkpoint, load_checkpoint
+from core.corpus.grammar.pairs import minimal_pairs
+from core.decoding.translate import translate
+from core.evaluation.pronouns import as_pieces, observe
+from core.trace.record import trace_text
+from core.trace.trace import AttentionKind
+
+TIRED = "The animal didn't cross the street because it was too tired."
+WIDE = "The animal didn't cross the street because it was too wide."
+GERMAN = {
+    TIRED: "Das Tier überquerte die Straße nicht, weil es zu müde war.",
+    WIDE: "Das Tier überquerte die Straße nicht, weil sie zu breit war.",
+}
+NAMES = ("demo-en-de", "gloss-en-de", "plain-en-de")
+LARGEST = 32_000_000
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def checkpoint(request: pytest.FixtureRequest) -> Checkpoint:
+    return load_checkpoint(model_path(request.param))
+
+
+def test_three_models_demo_first_and_not_too_large() -> None:
+    assert tuple(path.stem for path in bundled_models()) == NAMES
+    assert sum(path.stat().st_size for path in bundled_models()) <= LARGEST
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_card_is_the_file_s_own(name: str) -> None:
+    path = model_path(name)
+    card = path.with_suffix(".md").read_text(encoding="utf-8")
+    assert card == model_card(name, read_header(path))
+
+
+def test_the_everyday_sentences_are_attributed() -> None:
+    about = read_header(model_path("demo-en-de")).provenance
+    assert "Tatoeba" in about["licence"]
+    assert "CC BY 2.0 FR" in about["licence"]
+    readme = Path(__file__).parent.parent / "README.md"
+    assert "Tatoeba" in readme.read_text(encoding="utf-8")
+
+
+def test_the_animal_and_the_street(checkpoint: Checkpoint) -> None:
+    found = translate(checkpoint.model, checkpoint.tokenizer, list(GERMAN))
+    assert [one.text for one in found] == list(GERMAN.values())
+
+
+@pytest.mark.parametrize("name", ["gloss-en-de", "plain-en-de"])
+@pytest.mark.parametrize(("text", "antecedent"), [(TIRED, "animal"), (WIDE, "street")])
+def test_the_head_that_is_opened_looks_at_the_antecedent(
+    name: str, text: str, antecedent: str
+) -> None:
+    checkpoint = load_checkpoint(model_path(name))
+    head = checkpoint.provenance["scores"]["it_head"]
+    kind = AttentionKind(head["kind"])
+    trace = trace_text(checkpoint.model, checkpoint.tokenizer, text)
+    tokens, words = (
+        (trace.source_tokens, ("it",))
+        if kind is AttentionKind.ENCODER_SELF
+        else (trace.predicted_tokens, ("es", "sie"))
+    )
+    query = next(index for index, token in enumerate(tokens) if token.label in words)
+    row = trace.row(kind, head["layer"], head["head"], query)
+    heaviest = trace.key_tokens(kind)[int(row.argmax())]
+    assert text[heaviest.start : heaviest.end].strip() == antecedent
+
+
+def test_held_out_pronouns(checkpoint: Checkpoint) -> None:
+    pairs = [one for pair in minimal_pairs(40, seed=77, split="test") for one in pair]
+    observed = observe(checkpoint.model, [as_pieces(one, checkpoint.tokenizer) for one in pairs])
+    assert np.mean(observed.predicted) >= 0.95
