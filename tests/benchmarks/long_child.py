@@ -13,6 +13,7 @@ from core.corpus.grammar.generate import generate
 from core.text.tokenizer import Tokenizer
 from core.trace.record import trace_text
 from core.trace.trace import AttentionKind
+from tests.benchmarks.memory import peak_megabytes
 
 TOKENS = 2000
 

@@ -6,7 +6,6 @@ bench_window runs it. The arguments are those of the application.
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 
@@ -15,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 
 from core.corpus.grammar.generate import generate
+from tests.benchmarks.memory import peak_megabytes
 from tests.benchmarks.startup_child import LOOK
 from transformer_viz import app, launch
 from transformer_viz.session import Phase
@@ -68,14 +68,13 @@ class TypedWindow(app.Window):
         ticker.stop()
         trace = self._session.trace
         assert trace is not None
-        megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(
             json.dumps(
                 {
                     "tokens": len(trace.source_tokens),
                     "seconds": seconds,
                     "longest_turn": max(gaps),
-                    "megabytes": megabytes,
+                    "megabytes": peak_megabytes(),
                 }
             ),
             flush=True,
