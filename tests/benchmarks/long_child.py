@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
-import sys
 import time
 
 from core.bundled import model_path
@@ -35,16 +33,10 @@ def main() -> None:
             {
                 "record_seconds": recorded - start,
                 "map_milliseconds": 1000 * (mapped - recorded),
-                "megabytes": peak_memory() / 1e6,
+                "megabytes": peak_megabytes(),
             }
         )
     )
-
-
-def peak_memory() -> int:
-    """Bytes; the system counts in kilobytes, but macOS in bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def _cut(text: str, tokenizer: Tokenizer) -> str:
