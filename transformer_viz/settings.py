@@ -52,9 +52,6 @@ class Settings:
     def remember_file(self, path: str) -> "Settings":
         return replace(self, recent_files=_newest_first(path, self.recent_files, RECENT_FILES))
 
-    def forget_file(self, path: str) -> "Settings":
-        return replace(self, recent_files=tuple(p for p in self.recent_files if p != path))
-
     def remember_text(self, text: str) -> "Settings":
         """Put a sentence first in the history; one too long to be worth a line is left out."""
         if not text.strip() or len(text) > MAX_REMEMBERED_TEXT:

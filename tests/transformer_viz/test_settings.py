@@ -116,4 +116,3 @@ def test_history_and_recent_files_keep_the_newest_once() -> None:
     assert remembered.remember_text("x" * 20_000) is remembered
     files = remembered.remember_file("a").remember_file("b").remember_file("a")
     assert files.recent_files == ("a", "b")
-    assert files.forget_file("b").recent_files == ("a",)
