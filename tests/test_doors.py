@@ -52,7 +52,7 @@ APP_VALUES = {
 }
 # The two modules that go further, and how far.
 APP_GUESTS = {
-    "transformer_viz.engine": set(CORE_DOORS) - {"core.training"},
+    "transformer_viz.backend": set(CORE_DOORS) - {"core.training"},
     "transformer_viz.launch": {"core.cli"},
 }
 QT = {"PySide6", "shiboken6", "pyqtgraph"}
@@ -130,13 +130,13 @@ def test_the_app_touches_core_through_values_and_the_engine(path: Path) -> None:
 
 @pytest.mark.parametrize("path", modules("transformer_viz"))
 def test_only_the_engine_knows_torch(path: Path) -> None:
-    if dotted_name(path) != "transformer_viz.engine":
+    if dotted_name(path) != "transformer_viz.backend":
         assert not {name for name in imports_of(path) if inside(name, {"torch"})}
 
 
 @pytest.mark.parametrize("path", modules("transformer_viz.views"))
 def test_a_view_never_reaches_the_engine(path: Path) -> None:
-    beyond = {"transformer_viz.engine", "transformer_viz.window", "transformer_viz.app"}
+    beyond = {f"transformer_viz.{name}" for name in ("engine", "backend", "window", "app")}
     assert not {name for name in imports_of(path) if inside(name, beyond)}
 
 

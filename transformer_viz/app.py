@@ -24,10 +24,11 @@ from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QApplication
 
 from core.bundled import model_path
+from transformer_viz.backend import TorchBackend
 from transformer_viz.bundled import FIRST_TEXT, icon
 from transformer_viz.controller import Controller
 from transformer_viz.dialogs import ErrorReport
-from transformer_viz.engine import Engine, TorchBackend
+from transformer_viz.engine import Engine
 from transformer_viz.launch import Options
 from transformer_viz.screenshot import Screenshot
 from transformer_viz.session import Session

@@ -24,6 +24,15 @@ KINDS = {
     AttentionKind.CROSS: "&Cross-attention",
 }
 
+VIEW_NAMES = {
+    "heatmap": "&Heatmap",
+    "links": "&Links",
+    "scores": "&Scores",
+    "positions": "Positi&ons",
+    "decoding": "&Decoding",
+    "compare": "Co&mpare",
+}
+
 
 def add_commands(
     actions: Actions,
@@ -92,6 +101,10 @@ def _add_head(actions: Actions, window: Window, session: Session) -> None:
 
 
 def _add_view(actions: Actions, window: Window, controller: Controller) -> None:
+    for number, (name, title) in enumerate(VIEW_NAMES.items(), start=1):
+        show = partial(window.show_view, name)
+        actions.add(f"view_{name}", actions.menu("&View"), title, show, f"Alt+{number}")
+    actions.menu("&View").addSeparator()
     change = controller.change_settings
     themes, colors = QActionGroup(window), QActionGroup(window)
     for theme in ThemeChoice:

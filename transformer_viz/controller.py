@@ -6,10 +6,13 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.bundled import bundled_models
+from transformer_viz.comparison import Comparison
+from transformer_viz.decoding import Decoding
 from transformer_viz.engine import Engine, Explanation
 from transformer_viz.highlights import opening_selection, unknown_spans
 from transformer_viz.session import ModelInfo, Phase, Search, Session, Status
 from transformer_viz.settings import Settings, SettingsFile
+from transformer_viz.what_if import WhatIf
 
 MAX_CHARACTERS = 20_000
 TYPING_PAUSE = 15  # ms without a keystroke before the engine is asked
@@ -43,6 +46,9 @@ class Controller(QObject):
         self._file = file
         self._opening = True  # the next trace opens on the head worth showing
         self._fallback: Path | None = None  # opened where the first model fails
+        self.decoding = Decoding(session, engine, self)
+        self.comparison = Comparison(session, engine, self)
+        self.what_if = WhatIf(session, engine, self)
 
         self._ask = self._timer(TYPING_PAUSE, self._explain)
         self._stale = self._timer(STALE_AFTER, self._show_stale)

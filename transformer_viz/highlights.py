@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from core.text.tokens import Token, TokenKind
 from core.text.words import find_words
 from core.trace.trace import AttentionKind, Trace
-from transformer_viz.session import ModelInfo, Selection
+from transformer_viz.selection import Selection
+from transformer_viz.session import ModelInfo
 
 _GERMAN_PRONOUNS = ("er", "sie", "es", "ihn")
 

@@ -5,7 +5,7 @@ Every view is a projection of the `Session`: it reads the properties, asks for a
 calls `set_model`, `set_text`, `set_trace` and `set_status`, with what the engine delivers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -13,10 +13,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from core.text.tokens import Token
-from core.trace.trace import AttentionKind, Trace
-
-Cell = tuple[int | None, int | None]
+from core.trace.trace import Trace
+from transformer_viz.options import ViewOptions
+from transformer_viz.selection import Cell, Selection, axes, carried, changed, clamped
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +39,6 @@ class Search:
 
     beam: int = 1
     alpha: float = 0.6
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """One head, and the pinned cell in it; `query` alone pins a row, `key` alone a column."""
-
-    kind: AttentionKind = AttentionKind.ENCODER_SELF
-    layer: int = 0
-    head: int = 0
-    query: int | None = None
-    key: int | None = None
 
 
 class Phase(StrEnum):
@@ -78,12 +66,14 @@ class Session(QObject):
     selectionChanged = Signal(object)  # Selection
     hoverChanged = Signal(object)  # Cell
     statusChanged = Signal(object)  # Status
+    optionsChanged = Signal(object)  # ViewOptions
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._model: ModelInfo | None = None
         self._trace: Trace | None = None
         self._selection = Selection()
+        self._options = ViewOptions()
         self._hover: Cell = (None, None)
         self._status = Status(Phase.LOADING)
         self._text = ""
@@ -99,6 +89,10 @@ class Session(QObject):
     @property
     def selection(self) -> Selection:
         return self._selection
+
+    @property
+    def options(self) -> ViewOptions:
+        return self._options
 
     @property
     def hover(self) -> Cell:
@@ -122,28 +116,28 @@ class Session(QObject):
         return self._hover
 
     def select(self, **changes: Any) -> None:
-        """Change fields of the selection; the result is clamped to what the trace has.
-
-        A new `kind` drops a pin on an axis that then names other tokens, unless the same call
-        sets that pin.
-        """
-        kind = changes.get("kind", self._selection.kind)
-        before, after = _axes(self._selection.kind), _axes(kind)
-        for pin, old, new in zip(("query", "key"), before, after, strict=True):
-            if old != new:
-                changes.setdefault(pin, None)
-        if after != before:
+        """Change fields of the selection, see `selection.changed`; the result is clamped to what
+        the trace has."""
+        selection = changed(self._selection, **changes)
+        if axes(selection.kind) != axes(self._selection.kind):
             self.set_hover(None, None)
-        self._set_selection(replace(self._selection, **changes))
+        self._set_selection(selection)
 
-    def pin(self, query: int | None, key: int | None = None) -> None:
-        """Pin a cell; `key` alone as None pins the whole row."""
-        self.select(query=query, key=key)
+    def pin(self, query: int | None, key: int | None = None, *, add: bool = False) -> None:
+        """Pin a cell, in place of what is pinned or beside it; `key` alone as None pins the row."""
+        kept = self._selection.pinned if add else ()
+        self.select(query=query, key=key, pins=tuple(c for c in kept if c != (query, key)))
+
+    def unpin(self, query: int | None, key: int | None) -> None:
+        """Release one pinned cell and keep the others."""
+        rest = [cell for cell in self._selection.pinned if cell != (query, key)]
+        query, key = rest.pop() if rest else (None, None)
+        self.select(query=query, key=key, pins=tuple(rest))
 
     def release(self) -> None:
         """Drop pins and hover."""
         self.set_hover(None, None)
-        self.select(query=None, key=None)
+        self.select(query=None, key=None, pins=())
 
     def set_hover(self, query: int | None, key: int | None) -> None:
         hover = (query, key)
@@ -165,14 +159,15 @@ class Session(QObject):
             return
         selection = self._selection
         if trace is not None and self._trace is not None:
-            selection = _carried(selection, self._trace, trace)
+            selection = carried(selection, self._trace, trace)
         self._hover = (None, None)
         self._trace = trace
-        selection = self._clamped(selection)
-        changed = selection != self._selection
+        if trace is not None:
+            selection = clamped(selection, trace)
+        differs = selection != self._selection
         self._selection = selection
         self.traceChanged.emit(trace)
-        if changed:
+        if differs:
             self.selectionChanged.emit(selection)
 
     def set_status(self, status: Status) -> None:
@@ -180,61 +175,15 @@ class Session(QObject):
             self._status = status
             self.statusChanged.emit(status)
 
+    def change_options(self, **changes: Any) -> None:
+        options = replace(self._options, **changes)
+        if options != self._options:
+            self._options = options
+            self.optionsChanged.emit(options)
+
     def _set_selection(self, selection: Selection) -> None:
-        selection = self._clamped(selection)
+        if self._trace is not None:
+            selection = clamped(selection, self._trace)
         if selection != self._selection:
             self._selection = selection
             self.selectionChanged.emit(selection)
-
-    def _clamped(self, selection: Selection) -> Selection:
-        trace = self._trace
-        if trace is None or not trace.kinds:
-            return selection
-        kind = selection.kind if selection.kind in trace.kinds else trace.kinds[0]
-        if _axes(kind) != _axes(selection.kind):
-            selection = replace(selection, query=None, key=None)
-        layer = _clamp(selection.layer, trace.layers(kind))
-        return Selection(
-            kind=kind,
-            layer=layer,
-            head=_clamp(selection.head, trace.heads(kind, layer)),
-            query=_clamp_pin(selection.query, len(trace.query_tokens(kind))),
-            key=_clamp_pin(selection.key, len(trace.key_tokens(kind))),
-        )
-
-
-def _axes(kind: AttentionKind) -> tuple[str, str]:
-    """The sides whose tokens are the queries and the keys."""
-    query = "source" if kind is AttentionKind.ENCODER_SELF else "target"
-    key = "target" if kind is AttentionKind.DECODER_SELF else "source"
-    return query, key
-
-
-def _clamp(index: int, count: int) -> int:
-    return max(0, min(index, count - 1))
-
-
-def _clamp_pin(index: int | None, count: int) -> int | None:
-    return None if index is None or count == 0 else _clamp(index, count)
-
-
-def _carried(selection: Selection, old: Trace, new: Trace) -> Selection:
-    """The selection with its pins moved from the tokens of one trace to those of the next."""
-    kind = selection.kind
-    if kind not in old.kinds or kind not in new.kinds:
-        return selection
-    return replace(
-        selection,
-        query=_same_token(selection.query, old.query_tokens(kind), new.query_tokens(kind)),
-        key=_same_token(selection.key, old.key_tokens(kind), new.key_tokens(kind)),
-    )
-
-
-def _same_token(index: int | None, old: Sequence[Token], new: Sequence[Token]) -> int | None:
-    """Where the token at `index` is after an edit: counted from the start, else from the end."""
-    if index is None:
-        return None
-    for moved in (index, index - len(old) + len(new)):
-        if 0 <= moved < len(new) and new[moved].piece == old[index].piece:
-            return moved
-    return None

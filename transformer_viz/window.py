@@ -35,11 +35,11 @@ from transformer_viz.session import ModelInfo, Session
 from transformer_viz.settings import Settings
 from transformer_viz.theme import GRID, Theme, ThemeManager, set_role
 from transformer_viz.views.heads_map import HeadsMap
-from transformer_viz.views.heatmap import Heatmap
 from transformer_viz.views.inspector import Inspector
 from transformer_viz.views.message_bar import MessageBar
 from transformer_viz.views.model_bar import ModelBar
 from transformer_viz.views.source_field import SourceField
+from transformer_viz.views.stage import Stage
 from transformer_viz.views.status_line import StatusLine
 from transformer_viz.views.stream import Stream
 from transformer_viz.views.target_chips import TargetChips
@@ -112,7 +112,7 @@ class Window(QMainWindow):
         self.samples.setFixedHeight(self.source.editor.height())
         self.chips = TargetChips(session)
         self.heads_map = HeadsMap(session)
-        self.heatmap = Heatmap(session)
+        self.stage = Stage(session, self._controller)
         self.inspector = Inspector(session)
         self.status_line = StatusLine(session)
 
@@ -120,9 +120,9 @@ class Window(QMainWindow):
         self.columns = QSplitter(Qt.Orientation.Horizontal)
         self.columns.setHandleWidth(1)
         self.columns.setChildrenCollapsible(False)
-        for panel in (self.heads_map, self.heatmap, self.inspector):
+        for panel in (self.heads_map, self.stage, self.inspector):
             self.columns.addWidget(panel)
-            self.columns.setStretchFactor(self.columns.indexOf(panel), int(panel is self.heatmap))
+            self.columns.setStretchFactor(self.columns.indexOf(panel), int(panel is self.stage))
         texts = QWidget()
         grid = QGridLayout(texts)
         grid.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 3 * GRID)
@@ -178,6 +178,9 @@ class Window(QMainWindow):
     def edit_text(self) -> None:
         self.source.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
+    def show_view(self, name: str) -> None:
+        self.stage.show_view(name)
+
     def step_head(self, layers: int, heads: int) -> None:
         selection = self._session.selection
         self._session.select(layer=selection.layer + layers, head=selection.head + heads)
@@ -187,7 +190,7 @@ class Window(QMainWindow):
             self.source,
             self.chips,
             self.heads_map,
-            self.heatmap,
+            self.stage,
             self.inspector,
             self.model_bar.model_button,
         ]
@@ -232,7 +235,7 @@ class Window(QMainWindow):
         self._themes.set_choice(settings.theme)
         if settings.color_map is not self._color_map:
             self._color_map = settings.color_map
-            for picture in (self.heads_map, self.heatmap):
+            for picture in (self.heads_map, self.stage):
                 picture.set_color_map(settings.color_map)
 
     def _apply_theme(self, theme: Theme) -> None:
@@ -243,7 +246,7 @@ class Window(QMainWindow):
             self.source,
             self.chips,
             self.heads_map,
-            self.heatmap,
+            self.stage,
             self.inspector,
             self.status_line,
         ):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,14 @@ class AttentionKind(StrEnum):
     ENCODER_SELF = "encoder_self"
     DECODER_SELF = "decoder_self"
     CROSS = "cross"
+
+
+class Head(NamedTuple):
+    """One head of a model; layers and heads count from 0."""
+
+    kind: AttentionKind
+    layer: int
+    head: int
 
 
 class Attention(Protocol):

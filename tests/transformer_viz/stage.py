@@ -61,7 +61,9 @@ class FakeBackend:
             raise UserError(f"{path} is truncated.")
         return ModelInfo(path.stem, path, 2, 2, 3, 3, 8, 100, {"scores": {"it_head": IT_HEAD}})
 
-    def explain(self, text: str, search: Search, context: Context) -> Trace:
+    def explain(
+        self, text: str, search: Search, context: Context, target: str | None = None
+    ) -> Trace:
         self.explained.append((text, search))
         self.busy.set()
         self.gate.wait(10)

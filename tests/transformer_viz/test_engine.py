@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 from core.errors import UserError
 from core.trace.trace import AttentionKind, Trace
 from tests.transformer_viz.models import save_tiny_model
-from transformer_viz.engine import MAX_TOKENS, Engine, TorchBackend, sentence
+from transformer_viz.backend import MAX_TOKENS, TorchBackend
+from transformer_viz.engine import Engine, sentence
 from transformer_viz.session import Search
 from transformer_viz.worker import Context, Stopped
 

@@ -8,7 +8,8 @@ import pytest
 from core.text.tokens import Token, TokenKind
 from core.trace.trace import AttentionKind, Trace
 from transformer_viz.highlights import opening_selection, unknown_spans
-from transformer_viz.session import ModelInfo, Selection
+from transformer_viz.selection import Selection
+from transformer_viz.session import ModelInfo
 
 
 def model(**provenance: Any) -> ModelInfo:

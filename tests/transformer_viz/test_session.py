@@ -3,7 +3,8 @@ import pytest
 
 from core.text.tokens import Token, TokenKind
 from core.trace.trace import AttentionKind, StoredAttention, Trace
-from transformer_viz.session import Selection, Session
+from transformer_viz.selection import Selection
+from transformer_viz.session import Session
 
 ENCODER, DECODER, CROSS = AttentionKind
 

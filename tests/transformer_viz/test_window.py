@@ -19,7 +19,8 @@ from pytestqt.qtbot import QtBot
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz.controller import MAX_CHARACTERS
 from transformer_viz.palette import Palette
-from transformer_viz.session import Phase, Selection
+from transformer_viz.selection import Selection
+from transformer_viz.session import Phase
 from transformer_viz.theme import DARK, LIGHT, ThemeChoice, ThemeManager
 from transformer_viz.window import Window
 
@@ -106,7 +107,7 @@ def test_no_shortcut_is_given_twice(shown: Shown) -> None:
 def test_f6_walks_through_all_panels_and_back(shown: Shown) -> None:
     window = shown.window
     window.source.setFocus()
-    panels = [window.chips, window.heads_map, window.heatmap, window.inspector]
+    panels = [window.chips, window.heads_map, window.stage.heatmap, window.inspector]
     for panel in [*panels, window.model_bar, window.source]:
         shown.press(Qt.Key.Key_F6)
         focused = QApplication.focusWidget()
@@ -148,7 +149,7 @@ def test_keys_choose_heads_and_kinds(shown: Shown) -> None:
     assert shown.session.selection.kind == "encoder_self"
 
 
-@pytest.mark.parametrize("panel", ["source", "chips", "heads_map", "heatmap", "inspector"])
+@pytest.mark.parametrize("panel", ["source", "chips", "heads_map", "stage", "inspector"])
 def test_escape_releases_the_pin_from_everywhere(shown: Shown, panel: str) -> None:
     shown.session.pin(1, 1)
     getattr(shown.window, panel).setFocus()
@@ -159,7 +160,7 @@ def test_escape_releases_the_pin_from_everywhere(shown: Shown, panel: str) -> No
 
 
 def test_ctrl_l_leads_to_the_text(shown: Shown) -> None:
-    shown.window.heatmap.setFocus()
+    shown.window.stage.heatmap.setFocus()
     shown.press(Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
     assert QApplication.focusWidget() is shown.window.source.editor
 

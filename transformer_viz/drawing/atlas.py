@@ -8,13 +8,13 @@ Shapes: h × w cells of a thumbnail.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter
 
-from core.trace.trace import AttentionKind, Trace
+from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.colormap import MASKED, encode
 from transformer_viz.drawing.hatch import hatch
 from transformer_viz.drawing.images import to_image
@@ -37,12 +37,6 @@ TITLES = {
     AttentionKind.DECODER_SELF: "Decoder self",
     AttentionKind.CROSS: "Cross",
 }
-
-
-class Head(NamedTuple):
-    kind: AttentionKind
-    layer: int
-    head: int
 
 
 def head_counts(trace: Trace) -> HeadCounts:

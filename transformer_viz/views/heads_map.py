@@ -17,11 +17,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 
-from core.trace.trace import Trace
+from core.trace.trace import Head, Trace
 from transformer_viz.drawing.atlas import (
     Atlas,
     AtlasLayout,
-    Head,
     fitting_tile,
     head_counts,
     thumbnails,

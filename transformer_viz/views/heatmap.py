@@ -14,8 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.trace.trace import AttentionKind, Trace
-from transformer_viz.drawing.atlas import Head
+from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.colormap import ColorMap, encode, lookup_table
 from transformer_viz.drawing.pooling import Pyramid
 from transformer_viz.session import Phase, Session

@@ -7,8 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from core.trace.statistics import HeadStatistics, head_statistics
-from core.trace.trace import Trace
-from transformer_viz.drawing.atlas import Head
+from core.trace.trace import Head, Trace
 from transformer_viz.drawing.bars import heaviest
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font, set_role

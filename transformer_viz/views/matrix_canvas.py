@@ -21,7 +21,7 @@ from transformer_viz.drawing.axes import Axis
 from transformer_viz.drawing.hatch import hatch_brush
 from transformer_viz.drawing.labels import describe
 from transformer_viz.drawing.pooling import Pyramid
-from transformer_viz.session import Cell
+from transformer_viz.selection import Cell
 from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.views.wording import plain_tooltip
 

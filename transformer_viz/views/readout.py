@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
-from core.trace.trace import Trace
-from transformer_viz.drawing.atlas import Head
+from core.trace.trace import Head, Trace
 from transformer_viz.theme import GRID, set_role
 from transformer_viz.views.wording import cell_name, predicted_token, token_name
 

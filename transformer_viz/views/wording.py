@@ -3,8 +3,8 @@
 import html
 
 from core.text.tokens import Token
-from core.trace.trace import AttentionKind, Trace
-from transformer_viz.drawing.atlas import TITLES, Head
+from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz.drawing.atlas import TITLES
 from transformer_viz.drawing.labels import display_text, isolated
 from transformer_viz.session import Session
 

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.trace.trace import AttentionKind, Trace
+from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.atlas import (
     Atlas,
     AtlasLayout,
-    Head,
     HeadCounts,
     fitting_tile,
     head_counts,

@@ -6,8 +6,7 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from core.trace.trace import AttentionKind, Trace
-from transformer_viz.drawing.atlas import Head
+from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.session import Session
 from transformer_viz.theme import DARK
 from transformer_viz.views import heads_map as heads_map_module

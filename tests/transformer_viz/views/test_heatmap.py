@@ -9,7 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind, Trace
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
-from transformer_viz.session import Phase, Selection, Session, Status
+from transformer_viz.selection import Selection
+from transformer_viz.session import Phase, Session, Status
 from transformer_viz.theme import DARK, LIGHT, Theme
 from transformer_viz.views import heatmap as heatmap_module
 from transformer_viz.views.heatmap import Heatmap

@@ -1,0 +1,117 @@
+"""What the window asks of models: the one module of the app that knows torch and `core`'s models.
+
+All of it runs in the engine's thread; torch is imported there, after the window has appeared.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from core.checkpoints.header import Header, read_header
+from core.errors import UserError
+from core.trace.trace import Trace
+from transformer_viz.session import ModelInfo, Search
+from transformer_viz.worker import Context
+
+if TYPE_CHECKING:
+    from core.checkpoints.native import Checkpoint
+
+MAX_TOKENS = 4_000
+"""A longer text is refused: one head's map alone would take more than 64 MB."""
+
+
+class Backend(Protocol):
+    """What the engine does in its thread. A call that fails leaves the last good model."""
+
+    def load(self, path: Path, context: Context) -> ModelInfo: ...
+
+    def explain(
+        self, text: str, search: Search, context: Context, target: str | None = None
+    ) -> Trace: ...
+
+
+class TorchBackend:
+    """The Transformer of `core` on this machine's processor."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._checkpoint: Checkpoint | None = None
+
+    def load(self, path: Path, context: Context) -> ModelInfo:
+        header = read_header(path)  # a file that is no model is refused before torch is needed
+        if "torch" not in sys.modules:
+            context.report("Loading the engine …")
+            _map_torch()
+        import torch
+
+        torch.set_num_threads(self._threads)
+        from core.checkpoints.native import load_checkpoint
+
+        context.report(f"Reading {path.name} …")
+        checkpoint = load_checkpoint(path)
+        context.check()
+        self._checkpoint = checkpoint
+        return _info(header, path)
+
+    def explain(
+        self, text: str, search: Search, context: Context, target: str | None = None
+    ) -> Trace:
+        """Translate and record; with a `target`, record that translation instead."""
+        from core.decoding.config import SearchConfig
+        from core.trace.record import trace_text
+
+        checkpoint = self._ready()
+        count = len(checkpoint.tokenizer.encode(text))
+        if count > MAX_TOKENS:
+            raise UserError(
+                f"This text has {count:,} tokens and the limit is {MAX_TOKENS:,}; shorten it."
+            )
+        return trace_text(
+            checkpoint.model,
+            checkpoint.tokenizer,
+            text,
+            target=target,
+            search=SearchConfig(beam=search.beam, alpha=search.alpha),
+            check=context.check,
+        )
+
+    def _ready(self) -> Checkpoint:
+        if self._checkpoint is None:
+            raise UserError("There is no model to translate with; open a checkpoint.")
+        return self._checkpoint
+
+
+def _map_torch() -> None:
+    """Map torch's libraries into memory while the window goes on.
+
+    The import itself would do it with the interpreter locked, for 0.2 to 0.5 s; a call through
+    ctypes releases the lock, and the import then finds them there. Where this fails the import
+    does all, as ever.
+    """
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None or sys.platform != "linux":
+        return
+    library = Path(spec.origin).parent / "lib" / "libtorch_python.so"
+    dlopen = ctypes.CDLL(None).dlopen
+    dlopen.argtypes, dlopen.restype = (ctypes.c_char_p, ctypes.c_int), ctypes.c_void_p
+    dlopen(os.fsencode(library), os.RTLD_NOW)
+
+
+def _info(header: Header, path: Path) -> ModelInfo:
+    config = header.config
+    return ModelInfo(
+        name=path.stem,
+        path=path,
+        encoder_layers=config.encoder_layers,
+        decoder_layers=config.decoder_layers,
+        encoder_heads=config.encoder_heads,
+        decoder_heads=config.decoder_heads,
+        d_model=config.d_model,
+        parameters=header.parameters,
+        provenance=header.provenance,
+    )

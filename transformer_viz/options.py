@@ -1,0 +1,50 @@
+"""How the pictures are drawn, the same for every view that shows weights."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Scale(StrEnum):
+    """What a colour stands for; always named beside its colour bar."""
+
+    ABSOLUTE = "absolute"  # weight 0 to 1
+    ROW = "row"  # 0 to the largest weight of each row
+    HEAD = "head"  # 0 to the largest weight of the map
+    LOG = "log"  # log10 of the weight, 0.0001 to 1
+    GAMMA = "gamma"  # weight to the power of one half
+
+
+class Combine(StrEnum):
+    """How several selected heads are shown."""
+
+    MEAN = "mean"
+    SIDE_BY_SIDE = "side_by_side"
+
+
+class LinksForm(StrEnum):
+    COLUMNS = "columns"
+    ROWS = "rows"
+    ARCS = "arcs"  # self-attention only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewOptions:
+    """
+    Attributes:
+        threshold: weights below it are left blank, and said to be.
+        hide_specials: leave out special tokens and state the weight that falls on them.
+        merge_words: sum the columns of a word's pieces, average its rows.
+        order: of the heads map: "index" or the name of a statistic.
+        links_mass: each query's heaviest links are drawn up to this share of its weight.
+        links_distance: links are drawn from this |i - j| on; self-attention only.
+    """
+
+    scale: Scale = Scale.ABSOLUTE
+    threshold: float = 0.0
+    hide_specials: bool = False
+    merge_words: bool = False
+    combine: Combine = Combine.MEAN
+    order: str = "index"
+    links_form: LinksForm = LinksForm.COLUMNS
+    links_mass: float = 0.7
+    links_distance: int = 0

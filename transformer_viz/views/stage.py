@@ -1,0 +1,82 @@
+"""The middle of the window: one large picture at a time, chosen by tab."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QStackedWidget, QTabBar, QVBoxLayout, QWidget
+
+from transformer_viz.controller import Controller
+from transformer_viz.drawing.colormap import ColorMap
+from transformer_viz.session import Session
+from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.views.compare import Compare
+from transformer_viz.views.decoding import DecodingView
+from transformer_viz.views.heatmap import Heatmap
+from transformer_viz.views.links import Links
+from transformer_viz.views.positions import Positions
+from transformer_viz.views.scores import Scores
+
+VIEWS = {
+    "heatmap": "Heatmap",
+    "links": "Links",
+    "scores": "Scores",
+    "positions": "Positions",
+    "decoding": "Decoding",
+    "compare": "Compare",
+}
+"""The name of each view, for commands and files, and its title."""
+
+
+class Stage(QWidget):
+    viewChanged = Signal(str)  # name
+
+    def __init__(self, session: Session, controller: Controller) -> None:
+        super().__init__()
+        self.heatmap = Heatmap(session)
+        self.links = Links(session)
+        self.scores = Scores(session)
+        self.positions = Positions(session, controller.what_if)
+        self.decoding = DecodingView(session, controller.decoding)
+        self.compare = Compare(session, controller.comparison)
+        self.tabs = QTabBar()
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        self.tabs.setAccessibleName("Views")
+        self._pages = QStackedWidget()
+        for name, title in VIEWS.items():
+            self.tabs.addTab(title)
+            self._pages.addWidget(getattr(self, name))
+        self.tabs.currentChanged.connect(self._show)
+        self.setFocusProxy(self.heatmap)
+        set_role(self, "paper")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        bar = QVBoxLayout()
+        bar.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
+        bar.addWidget(self.tabs)
+        column.addLayout(bar)
+        column.addWidget(self._pages, 1)
+
+    @property
+    def current(self) -> str:
+        """The name of the view that is shown."""
+        return list(VIEWS)[self.tabs.currentIndex()]
+
+    def show_view(self, name: str) -> None:
+        self.tabs.setCurrentIndex(list(VIEWS).index(name))
+
+    def view(self) -> QWidget | None:
+        """The view that is shown."""
+        return self._pages.currentWidget()
+
+    def apply_theme(self, theme: Theme) -> None:
+        for name in VIEWS:
+            getattr(self, name).apply_theme(theme)
+
+    def set_color_map(self, color_map: ColorMap | str) -> None:
+        for name in VIEWS:
+            getattr(self, name).set_color_map(color_map)
+
+    def _show(self, index: int) -> None:
+        self._pages.setCurrentIndex(index)
+        self.setFocusProxy(self.view() or self.heatmap)
+        self.viewChanged.emit(self.current)

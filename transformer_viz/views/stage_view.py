@@ -1,0 +1,48 @@
+"""What every picture on the stage has in common: it is computed only while it can be seen."""
+
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from transformer_viz.drawing.colormap import ColorMap
+from transformer_viz.session import Session
+from transformer_viz.theme import LIGHT, Theme, set_role
+
+
+class StageView(QWidget):
+    """Subclasses connect the signals they depend on to `invalidate`, and fill in `refresh`."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.theme: Theme = LIGHT
+        self.color_map = ColorMap.PAPER
+        self._outdated = True
+        set_role(self, "paper")
+
+    def invalidate(self, *_changed: object) -> None:
+        """Follow the session: at once when visible, else when shown."""
+        self._outdated = True
+        if self.isVisible():
+            self._follow()
+
+    def refresh(self) -> None:
+        """Make the picture anew from the session, the theme and the colour map."""
+        raise NotImplementedError
+
+    def apply_theme(self, theme: Theme) -> None:
+        self.theme = theme
+        self.invalidate()
+
+    def set_color_map(self, color_map: ColorMap | str) -> None:
+        if color_map != self.color_map:
+            self.color_map = ColorMap(color_map)
+            self.invalidate()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._outdated:
+            self._follow()
+
+    def _follow(self) -> None:
+        self._outdated = False
+        self.refresh()
