@@ -28,7 +28,7 @@ lint: $(VENV)/.development ## style, format and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.development ## measure; ONLY="startup decoding" selects
+bench: $(VENV)/.peers ## measure; ONLY="startup decoding" selects
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks $(ONLY)
 
 clean: ## remove the environment, caches and builds
@@ -44,6 +44,10 @@ $(VENV)/.development: $(SETUP_INPUTS)
 	@$(require-python)
 	@$(PYTHON) .ci/bootstrap.py --dev
 	@touch $@ $(VENV)/.runtime
+
+$(VENV)/.peers: $(VENV)/.development
+	@$(BIN)/python -m pip install --quiet --editable ".[bench]"
+	@touch $@
 
 define require-python
 $(if $(PYTHON),,echo "No Python 3.11 or newer was found: install one, or name it: make PYTHON=/path/to/python" >&2; exit 1)

@@ -21,8 +21,8 @@ from transformer_viz.worker import Context
 if TYPE_CHECKING:
     from core.checkpoints.native import Checkpoint
 
-MAX_TOKENS = 4_000
-"""A longer text is refused: one head's map alone would take more than 64 MB."""
+MAX_TOKENS = 5_000
+"""A longer text is refused: one head's map alone would take more than 100 MB."""
 
 
 class Backend(Protocol):
