@@ -1,6 +1,7 @@
 """What every picture on the stage has in common: it is computed only while it can be seen."""
 
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QRect, QSize
+from PySide6.QtGui import QPainter, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from transformer_viz.drawing.colormap import ColorMap
@@ -37,6 +38,18 @@ class StageView(QWidget):
         if color_map != self.color_map:
             self.color_map = ColorMap(color_map)
             self.invalidate()
+
+    def export_size(self) -> QSize:
+        """The size of the exported picture, in logical pixels."""
+        return self.size()
+
+    def paint_export(self, painter: QPainter, rect: QRect) -> None:
+        """Paint the picture into `rect`, of `export_size`, on any device: an image, SVG or PDF.
+
+        Texts are drawn as texts, so that they can be searched and edited in a vector file.
+        """
+        painter.fillRect(rect, self.theme.color("paper"))
+        self.render(painter, rect.topLeft(), self.rect(), self.RenderFlag.DrawChildren)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
