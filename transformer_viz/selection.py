@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind, Head, Trace
+
+Side = Literal["source", "target"]
 
 Cell = tuple[int | None, int | None]
 """Query and key; one of them alone is a whole row or column."""
@@ -119,10 +122,10 @@ def _as_whole(cell: Cell, before: Cell) -> bool:
     return all((a is None) == (b is None) for a, b in zip(cell, before, strict=True))
 
 
-def axes(kind: AttentionKind) -> tuple[str, str]:
+def axes(kind: AttentionKind) -> tuple[Side, Side]:
     """The sides whose tokens are the queries and the keys."""
-    query = "source" if kind is AttentionKind.ENCODER_SELF else "target"
-    key = "target" if kind is AttentionKind.DECODER_SELF else "source"
+    query: Side = "source" if kind is AttentionKind.ENCODER_SELF else "target"
+    key: Side = "target" if kind is AttentionKind.DECODER_SELF else "source"
     return query, key
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from core.trace.trace import Trace
+from transformer_viz.linking import Place, cell_of, place_of
 from transformer_viz.options import ViewOptions
 from transformer_viz.selection import Cell, Selection, axes, carried, changed, clamped
 
@@ -65,6 +66,7 @@ class Session(QObject):
     traceChanged = Signal(object)  # Trace | None
     selectionChanged = Signal(object)  # Selection
     hoverChanged = Signal(object)  # Cell
+    pointedChanged = Signal(object)  # Place | None
     statusChanged = Signal(object)  # Status
     optionsChanged = Signal(object)  # ViewOptions
 
@@ -75,6 +77,8 @@ class Session(QObject):
         self._selection = Selection()
         self._options = ViewOptions()
         self._hover: Cell = (None, None)
+        self._place: Place | None = None  # pointed at as a word, not as a cell
+        self._pointed: Place | None = None
         self._status = Status(Phase.LOADING)
         self._text = ""
 
@@ -97,6 +101,11 @@ class Session(QObject):
     @property
     def hover(self) -> Cell:
         return self._hover
+
+    @property
+    def pointed(self) -> Place | None:
+        """The token that all views light up: the one pointed at, else the pinned one."""
+        return self._pointed
 
     @property
     def status(self) -> Status:
@@ -140,10 +149,12 @@ class Session(QObject):
         self.select(query=None, key=None, pins=())
 
     def set_hover(self, query: int | None, key: int | None) -> None:
-        hover = (query, key)
-        if hover != self._hover:
-            self._hover = hover
-            self.hoverChanged.emit(hover)
+        self._point(None, (query, key))
+
+    def point(self, place: Place | None) -> None:
+        """Point at a word; its row or column is hovered if the selected map has one."""
+        cell = (None, None) if place is None else cell_of(self._selection.kind, place)
+        self._point(place, cell)
 
     def set_model(self, model: ModelInfo | None) -> None:
         if model is not self._model:
@@ -160,12 +171,13 @@ class Session(QObject):
         selection = self._selection
         if trace is not None and self._trace is not None:
             selection = carried(selection, self._trace, trace)
-        self._hover = (None, None)
+        self._hover, self._place = (None, None), None
         self._trace = trace
         if trace is not None:
             selection = clamped(selection, trace)
         differs = selection != self._selection
         self._selection = selection
+        self._follow_pointed()
         self.traceChanged.emit(trace)
         if differs:
             self.selectionChanged.emit(selection)
@@ -187,3 +199,19 @@ class Session(QObject):
         if selection != self._selection:
             self._selection = selection
             self.selectionChanged.emit(selection)
+            self._follow_pointed()
+
+    def _point(self, place: Place | None, hover: Cell) -> None:
+        self._place = place
+        if hover != self._hover:
+            self._hover = hover
+            self.hoverChanged.emit(hover)
+        self._follow_pointed()
+
+    def _follow_pointed(self) -> None:
+        pointed = self._place
+        if pointed is None and self._trace is not None:
+            pointed = place_of(self._trace, self._selection.kind, self.focus)
+        if pointed != self._pointed:
+            self._pointed = pointed
+            self.pointedChanged.emit(pointed)
