@@ -42,3 +42,8 @@ class Token:
     @property
     def starts_word(self) -> bool:
         return self.kind is TokenKind.SPECIAL or self.piece.startswith(WORD_START)
+
+    @property
+    def byte(self) -> int:
+        """The byte, 0 to 255, that a byte piece such as ``<0xE2>`` stands for."""
+        return int(self.piece[3:5], 16)

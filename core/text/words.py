@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
 
-from core.text.tokens import Token
+from core.text.tokens import WORD_START, Token, TokenKind
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
@@ -38,3 +40,56 @@ def words_of_pieces(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -
     for word, first in enumerate(first_pieces(tokens, spans)):
         words[first:] = [word] * (len(tokens) - first)
     return words
+
+
+def word_spans(tokens: Sequence[Token]) -> list[range]:
+    """The tokens of each written word, in order; every token is in one.
+
+    A word reaches up to the next token that starts one. Specials are words of their own, and so
+    is each piece of punctuation at either end of a word, as in (▁tired)(.) but not (▁didn ' t).
+    """
+    firsts = [
+        index
+        for index, token in enumerate(tokens)
+        if index == 0 or token.starts_word or tokens[index - 1].kind is TokenKind.SPECIAL
+    ]
+    spans = []
+    for first, stop in pairwise([*firsts, len(tokens)]):
+        plain = [i for i in range(first, stop) if not _is_punctuation(tokens[i])]
+        begin, end = (plain[0], plain[-1] + 1) if plain else (stop, stop)
+        spans += [range(i, i + 1) for i in range(first, begin)]
+        spans += [range(begin, end)] if plain else []
+        spans += [range(i, i + 1) for i in range(end, stop)]
+    return spans
+
+
+def join_pieces(tokens: Sequence[Token]) -> Token:
+    """The pieces of one word as one token to show: its text, the characters it covers, no id.
+
+    Bytes become the characters that they spell, or U+FFFD. A word with an unknown piece is unknown.
+    """
+    if len(tokens) == 1:
+        return tokens[0]
+    text = ""
+    for is_byte, run in groupby(tokens, lambda token: token.kind is TokenKind.BYTE):
+        if is_byte:
+            text += bytes(token.byte for token in run).decode("utf-8", "replace")
+        else:
+            text += "".join("" if token.piece == WORD_START else token.label for token in run)
+    unknown = any(token.kind is TokenKind.UNKNOWN for token in tokens)
+    return Token(
+        piece=WORD_START * tokens[0].piece.startswith(WORD_START) + text,
+        kind=TokenKind.UNKNOWN if unknown else TokenKind.PIECE,
+        start=tokens[0].start,
+        end=tokens[-1].end,
+        surface=text,
+    )
+
+
+def _is_punctuation(token: Token) -> bool:
+    text = token.piece.removeprefix(WORD_START)
+    return (
+        token.kind is TokenKind.PIECE
+        and text != ""
+        and all(unicodedata.category(character).startswith("P") for character in text)
+    )
