@@ -47,6 +47,7 @@ APP_VALUES = {
         "core.text.words",
         "core.trace.trace",
         "core.trace.statistics",
+        "core.trace.head_map",
         "core.trace.npz",
     ),
 }
