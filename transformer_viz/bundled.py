@@ -1,28 +1,70 @@
 """What comes with the window: sample sentences and the icon; the models are in `core.bundled`."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 FIRST_TEXT = "The animal didn't cross the street because it was too tired."
 
 
+class MinimalPair(NamedTuple):
+    """Two sentences of equally many words that differ in few."""
+
+    first: str
+    second: str
+
+    @property
+    def label(self) -> str:
+        """The words that differ, as in "tired / wide"."""
+        words = (sentence.strip(".?!").split() for sentence in self)
+        differing = [pair for pair in zip(*words, strict=True) if pair[0] != pair[1]]
+        return " / ".join(" ".join(side) for side in zip(*differing, strict=True))
+
+
 @dataclass(frozen=True, slots=True)
 class SampleGroup:
+    """`pairs`: those of the sentences that belong together."""
+
     group: str
     sentences: tuple[str, ...]
+    pairs: tuple[MinimalPair, ...]
 
 
 def samples() -> tuple[SampleGroup, ...]:
-    text = (_folder() / "samples.json").read_text(encoding="utf-8")
+    """The groups of samples.json, in which a list among the sentences is a minimal pair."""
+    groups = json.loads((_folder() / "samples.json").read_text(encoding="utf-8"))
     return tuple(
-        SampleGroup(entry["group"], tuple(entry["sentences"])) for entry in json.loads(text)
+        SampleGroup(
+            group["group"],
+            tuple(_flat(group["sentences"])),
+            tuple(MinimalPair(*entry) for entry in group["sentences"] if isinstance(entry, list)),
+        )
+        for group in groups
     )
+
+
+def minimal_pairs() -> tuple[MinimalPair, ...]:
+    return tuple(pair for group in samples() for pair in group.pairs)
+
+
+def counterpart(sentence: str) -> str | None:
+    """The other sentence of the minimal pair that this one belongs to."""
+    for pair in minimal_pairs():
+        if sentence in pair:
+            return pair.second if sentence == pair.first else pair.first
+    return None
 
 
 def icon() -> Path:
     return _folder() / "icons" / "transformer-viz.svg"
+
+
+def _flat(entries: list[str | list[str]]) -> Iterator[str]:
+    for entry in entries:
+        yield from [entry] if isinstance(entry, str) else entry
 
 
 def _folder() -> Path:
