@@ -6,6 +6,7 @@ All of it runs in the engine's thread; torch is imported there, after the window
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import importlib.util
 import os
 import sys
@@ -34,15 +35,26 @@ class Backend(Protocol):
         self, text: str, search: Search, context: Context, target: str | None = None
     ) -> Trace: ...
 
+    def compare(
+        self, path: Path, text: str, search: Search, context: Context
+    ) -> tuple[ModelInfo, Trace]:
+        """Explain with the model of this file, which stands beside the one that was loaded."""
+        ...
+
 
 class TorchBackend:
     """The Transformer of `core` on this machine's processor."""
 
     def __init__(self, threads: int) -> None:
         self._threads = threads
-        self._checkpoint: Checkpoint | None = None
+        self._first: tuple[ModelInfo, Checkpoint] | None = None
+        self._second: tuple[ModelInfo, Checkpoint] | None = None  # the last one compared with
 
     def load(self, path: Path, context: Context) -> ModelInfo:
+        self._first = self._read(path, context)
+        return self._first[0]
+
+    def _read(self, path: Path, context: Context) -> tuple[ModelInfo, Checkpoint]:
         header = read_header(path)  # a file that is no model is refused before torch is needed
         if "torch" not in sys.modules:
             context.report("Loading the engine …")
@@ -55,17 +67,35 @@ class TorchBackend:
         context.report(f"Reading {path.name} …")
         checkpoint = load_checkpoint(path)
         context.check()
-        self._checkpoint = checkpoint
-        return _info(header, path)
+        return _info(header, path, checkpoint.tokenizer.model_bytes), checkpoint
 
     def explain(
         self, text: str, search: Search, context: Context, target: str | None = None
     ) -> Trace:
         """Translate and record; with a `target`, record that translation instead."""
+        return self._trace(self._ready(), text, search, context, target)
+
+    def compare(
+        self, path: Path, text: str, search: Search, context: Context
+    ) -> tuple[ModelInfo, Trace]:
+        kept = (one for one in (self._first, self._second) if one and one[0].path == path)
+        one = next(kept, None)
+        if one is None:
+            one = self._second = self._read(path, context)
+        info, checkpoint = one
+        return info, self._trace(checkpoint, text, search, context)
+
+    @staticmethod
+    def _trace(
+        checkpoint: Checkpoint,
+        text: str,
+        search: Search,
+        context: Context,
+        target: str | None = None,
+    ) -> Trace:
         from core.decoding.config import SearchConfig
         from core.trace.record import trace_text
 
-        checkpoint = self._ready()
         count = len(checkpoint.tokenizer.encode(text))
         if count > MAX_TOKENS:
             raise UserError(
@@ -81,9 +111,9 @@ class TorchBackend:
         )
 
     def _ready(self) -> Checkpoint:
-        if self._checkpoint is None:
+        if self._first is None:
             raise UserError("There is no model to translate with; open a checkpoint.")
-        return self._checkpoint
+        return self._first[1]
 
 
 def _map_torch() -> None:
@@ -102,7 +132,7 @@ def _map_torch() -> None:
     dlopen(os.fsencode(library), os.RTLD_NOW)
 
 
-def _info(header: Header, path: Path) -> ModelInfo:
+def _info(header: Header, path: Path, vocabulary: bytes) -> ModelInfo:
     config = header.config
     return ModelInfo(
         name=path.stem,
@@ -114,4 +144,5 @@ def _info(header: Header, path: Path) -> ModelInfo:
         d_model=config.d_model,
         parameters=header.parameters,
         provenance=header.provenance,
+        vocabulary=hashlib.sha256(vocabulary).hexdigest(),
     )

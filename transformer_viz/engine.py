@@ -78,6 +78,7 @@ class Engine(QObject):
         *,
         done: Callable[[T], None],
         failed: Callable[[str], None],
+        progress: Callable[[str], None] = lambda _text: None,
     ) -> None:
         """Put a question of another lane: exactly one of `done` and `failed` is called later,
         in this thread, unless a newer question of the lane takes its place."""
@@ -86,7 +87,7 @@ class Engine(QObject):
             lambda context: question(self._backend, context),
             done=done,
             failed=self._report(failed),
-            progress=self.progressed.emit,
+            progress=progress,
         )
 
     def cancel(self, lane: str) -> None:

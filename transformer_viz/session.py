@@ -21,7 +21,10 @@ from transformer_viz.selection import Cell, Selection, axes, carried, changed, c
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """The facts about a loaded checkpoint that the window may show."""
+    """The facts about a loaded checkpoint that the window may show.
+
+    `vocabulary`: the same for two models that cut texts into the same pieces.
+    """
 
     name: str
     path: Path
@@ -32,6 +35,7 @@ class ModelInfo:
     d_model: int
     parameters: int
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    vocabulary: str = ""
 
 
 @dataclass(frozen=True, slots=True)

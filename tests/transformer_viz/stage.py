@@ -54,6 +54,7 @@ class FakeBackend:
         self.gate = threading.Event()
         self.gate.set()
         self.explained: list[tuple[str, Search]] = []
+        self.compared: list[tuple[Path, str]] = []
         self.busy = threading.Event()
 
     def load(self, path: Path, context: Context) -> ModelInfo:
@@ -70,6 +71,16 @@ class FakeBackend:
         if "boom" in text:
             raise UserError("Cannot translate this.")
         return word_trace(text)
+
+    def compare(
+        self, path: Path, text: str, search: Search, context: Context
+    ) -> tuple[ModelInfo, Trace]:
+        self.compared.append((path, text))
+        self.busy.set()
+        self.gate.wait(10)
+        if "boom" in text:
+            raise UserError("Cannot translate this.")
+        return self.load(path, context), word_trace(text)
 
 
 class Stage:
