@@ -84,6 +84,19 @@ class LearnedPositions(nn.Module):
         return self.weight[start:end]
 
 
+class NoPositions(nn.Module):
+    """Zeros: the model cannot tell one order of its input from another."""
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.register_buffer("zero", torch.zeros(1, d_model), persistent=False)
+        self.zero: Tensor
+
+    def forward(self, start: int, end: int) -> Tensor:
+        """[end - start, D]"""
+        return self.zero.expand(end - start, -1)
+
+
 def positions(config: ModelConfig) -> SinusoidalPositions | LearnedPositions:
     return (
         SinusoidalPositions(config)

@@ -5,6 +5,7 @@ Legend: B batch, S source, T target, D d_model, V vocabulary, N sentences × row
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 
 import torch
@@ -15,7 +16,7 @@ from core.config import ModelConfig
 from core.model.cache import DecoderCache
 from core.model.dropout import Dropout
 from core.model.layers import DecoderLayer, EncoderLayer
-from core.model.positions import positions
+from core.model.positions import LearnedPositions, NoPositions, SinusoidalPositions, positions
 from core.model.recording import Recording
 
 
@@ -44,7 +45,7 @@ class Transformer(nn.Module):
         self.output_bias = (
             nn.Parameter(torch.zeros(config.vocab_size)) if config.output_bias else None
         )
-        self.positions = positions(config)
+        self.positions: SinusoidalPositions | LearnedPositions | NoPositions = positions(config)
         self.dropout = Dropout(config.dropout)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
@@ -116,6 +117,13 @@ class Transformer(nn.Module):
             x = layer.step(x, layer_cache, recording)
         cache.length += 1
         return self.logits(self.decoder_norm(x).flatten(0, 1))
+
+    def without_positions(self) -> Transformer:
+        """The same model, its weights shared, with nothing added for the position."""
+        twin = copy.copy(self)
+        twin._modules = dict(self._modules)
+        twin.positions = NoPositions(self.config.d_model).to(self.source_embedding.weight)
+        return twin
 
     @property
     def device(self) -> torch.device:

@@ -17,6 +17,7 @@ from core.errors import UserError
 from core.model.recording import Projections, Recording
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
+from core.text.tokens import Token
 from core.trace.trace import (
     Attention,
     AttentionKind,
@@ -54,6 +55,23 @@ def trace_text(
     source_tokens = tokenizer.tokens(text)
     if not source_tokens:
         raise UserError("There is no visible character to translate; type a sentence.")
+    return trace_tokens(
+        model, tokenizer, source_tokens, text=text, target=target, search=search, check=check
+    )
+
+
+@torch.inference_mode()
+def trace_tokens(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    source_tokens: Sequence[Token],
+    *,
+    text: str,
+    target: str | None = None,
+    search: SearchConfig = GREEDY,
+    check: Callable[[], None] = proceed,
+) -> Trace:
+    """As ``trace_text``, of a text already cut into one or more tokens, in any order."""
     end = tokenizer.token(tokenizer.eos_id)
     recording = Recording()
     source = source_batch(model, [[token.id for token in source_tokens]])  # [1, S]

@@ -1,0 +1,138 @@
+"""A model's positional encoding as a value, and what can be read off it (paper section 3.5).
+
+Legend: n positions, D d_model, k a shift. Columns come in pairs, the sine and the cosine of one
+frequency; a pair is a point in the plane, cosine to the right and sine up. NumPy only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.trace.trace import Floats
+
+Doubles: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PositionTable:
+    """What a model adds to its embeddings, and how that came about.
+
+    Attributes:
+        values: [n, D]; row p is PE(p). A learned table is here as a whole, sinusoids go on.
+        kind, layout, denominator: as in ``ModelConfig``: positions, position_layout and
+            position_denominator.
+        trained: the most tokens, the end token among them, that a text had in training; None
+            where the model does not say.
+    """
+
+    values: Floats
+    kind: str = "sinusoidal"
+    layout: str = "interleaved"
+    denominator: str = "d_model"
+    trained: int | None = None
+
+    @property
+    def d_model(self) -> int:
+        return int(self.values.shape[1])
+
+    @property
+    def learned(self) -> bool:
+        return self.kind == "learned"
+
+    @property
+    def pairs(self) -> Indices:
+        """The columns of each pair, [D/2, 2]: sine, cosine. A learned table is paired like the
+        paper's, for want of any order of its own."""
+        columns = np.arange(self.d_model)
+        halves = self.layout == "halves" and not self.learned
+        return columns.reshape(2, -1).T if halves else columns.reshape(-1, 2)
+
+    @property
+    def frequencies(self) -> Doubles | None:
+        """Radians from one position to the next, [D/2]; None of a learned table."""
+        if self.learned:
+            return None
+        pair = np.arange(self.d_model // 2, dtype=np.float64)
+        paper = self.denominator == "d_model"
+        exponents = 2 * pair / self.d_model if paper else pair / (self.d_model // 2 - 1)
+        frequencies: Doubles = 10000.0**-exponents
+        return frequencies
+
+    @property
+    def wavelengths(self) -> Doubles | None:
+        """Positions to a full turn, [D/2]; None of a learned table."""
+        frequencies = self.frequencies
+        return None if frequencies is None else 2 * np.pi / frequencies
+
+    def pair_of(self, column: int) -> tuple[int, str]:
+        """The pair that a column belongs to, and its part in it: "sin" or "cos"."""
+        pair, part = np.argwhere(self.pairs == column)[0]
+        return int(pair), ("sin", "cos")[part]
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """PE(pos + k) against one rotation of PE(pos), for every position that has a partner.
+
+    Attributes:
+        angles: how far each pair is turned, [D/2], in radians.
+        rotated: R_k PE(pos), [n - k, D].
+        error: max |R_k PE(pos) - PE(pos + k)| over all positions and columns.
+    """
+
+    k: int
+    angles: Doubles
+    rotated: Doubles
+    error: float
+
+
+def similarity(values: Floats, *, cosine: bool = False) -> Floats:
+    """The dot product of every two rows, [n, n], or the cosine of the angle between them.
+
+    Of sinusoids the dot product of positions p and q is the sum of cos(ω (p - q)) over the
+    frequencies: it depends on the distance alone. A row of zeros has the cosine 0 to any other.
+    """
+    if cosine:
+        lengths = np.linalg.norm(values, axis=1, keepdims=True)
+        values = np.divide(values, lengths, out=np.zeros_like(values), where=lengths > 0)
+    product: Floats = values @ values.T
+    return product
+
+
+def rotation(angles: Doubles, pairs: Indices) -> Doubles:
+    """The matrix [D, D] that turns each pair of columns (sine, cosine), [D/2, 2], by its angle:
+    sin(a + φ) = cos φ sin a + sin φ cos a and cos(a + φ) = -sin φ sin a + cos φ cos a.
+    """
+    sine, cosine = pairs.T
+    matrix = np.zeros((pairs.size, pairs.size))
+    matrix[sine, sine] = matrix[cosine, cosine] = np.cos(angles)
+    matrix[sine, cosine] = np.sin(angles)
+    matrix[cosine, sine] = -np.sin(angles)
+    return matrix
+
+
+def shift(table: PositionTable, k: int) -> Shift:
+    """The rotation R_k that takes each PE(pos) to PE(pos + k), 0 <= k < n.
+
+    Of sinusoids it turns the pair of frequency ω by k·ω, whatever the position. A learned table
+    has no such rotation: each pair is then turned by the angle that fits all positions best, in
+    least squares, and the error says how far from fixed the shift is.
+    """
+    sine, cosine = table.pairs.T
+    points = table.values[:, cosine] + 1j * table.values[:, sine].astype(np.float64)  # [n, D/2]
+    before, after = points[: len(points) - k], points[k:]
+    frequencies = table.frequencies
+    if frequencies is None:
+        angles = np.angle((before.conj() * after).sum(axis=0))
+    else:
+        angles = k * frequencies
+    turned = before * np.exp(1j * angles)  # [n - k, D/2]
+    rotated = np.empty((len(turned), table.d_model))
+    rotated[:, cosine], rotated[:, sine] = turned.real, turned.imag
+    error = float(np.abs(rotated - table.values[k:]).max())
+    return Shift(k, angles, rotated, error)
