@@ -1,0 +1,106 @@
+"""How one query's row of weights comes about, step by step (paper section 3.2.1, eq. 1).
+
+Legend: K keys, d_k and d_v head widths. In float64, so that the only rounding is the model's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import UserError
+from core.trace.trace import Booleans, ComputedAttention, Head, Trace
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowSteps:
+    """softmax(q kᵀ / divisor) v of one query.
+
+    Attributes:
+        query: q, [d_k].
+        keys: k, [K, d_k].
+        values: v, [K, d_v].
+        allowed: [K], True where the mask lets the query attend.
+        divisor: √d_k, or 1 where the scaling is left out.
+        sums: q·k, [K].
+        scores: q·k / divisor, [K], before the mask.
+        exponentials: exp(score − the largest allowed score), [K]; 0 where masked.
+        weights: the exponentials over their sum, [K]; zeros if nothing is allowed.
+        output: z = Σ_j weights[j] · v_j, [d_v], before the output projection W^O.
+    """
+
+    query: Doubles
+    keys: Doubles
+    values: Doubles
+    allowed: Booleans
+    divisor: float
+    sums: Doubles
+    scores: Doubles
+    exponentials: Doubles
+    weights: Doubles
+    output: Doubles
+
+    @property
+    def products(self) -> Doubles:
+        """q ∘ k, [K, d_k]; each row adds up to its key's sum."""
+        return self.query * self.keys
+
+    @property
+    def weighted_values(self) -> Doubles:
+        """w · v, [K, d_v]; the columns add up to the output."""
+        return self.weights[:, None] * self.values
+
+    @property
+    def entropy(self) -> float:
+        """−Σ w log₂ w in bits, where 0 · log₂ 0 = 0."""
+        some = self.weights[self.weights > 0]
+        return max(0.0, -float((some * np.log2(some)).sum()))
+
+
+def row_steps(trace: Trace, head: Head, query: int, *, scaled: bool = True) -> RowSteps:
+    """The steps of one query's row in one head; `scaled` False leaves out ÷ √d_k.
+
+    Raises:
+        UserError: the trace holds finished weights only.
+    """
+    attention = trace.attention[head.kind]
+    if not isinstance(attention, ComputedAttention):
+        raise UserError(
+            "This trace holds finished weights only, so there is no q and k to show; "
+            "open a model and type a text to see how its weights come about."
+        )
+    layer = attention.projections[head.layer]
+    q, k, v = (
+        part.astype(np.float64)
+        for part in (layer.query[head.head, query], layer.key[head.head], layer.value[head.head])
+    )
+    return attend_row(q, k, v, trace.allowed(head.kind)[query], scaled=scaled)
+
+
+def attend_row(
+    query: Doubles, keys: Doubles, values: Doubles, allowed: Booleans, *, scaled: bool = True
+) -> RowSteps:
+    """query [d_k], keys [K, d_k], values [K, d_v], allowed [K]."""
+    divisor = float(np.sqrt(len(query))) if scaled else 1.0
+    sums = keys @ query
+    scores = sums / divisor
+    exponentials = np.zeros_like(scores)
+    if allowed.any():
+        exponentials[allowed] = np.exp(scores[allowed] - scores[allowed].max())
+    weights = exponentials / max(exponentials.sum(), 1.0)  # the sum is at least 1, or 0
+    return RowSteps(
+        query=query,
+        keys=keys,
+        values=values,
+        allowed=allowed,
+        divisor=divisor,
+        sums=sums,
+        scores=scores,
+        exponentials=exponentials,
+        weights=weights,
+        output=weights @ values,
+    )
