@@ -49,6 +49,7 @@ APP_VALUES = {
         "core.trace.statistics",
         "core.trace.head_map",
         "core.trace.npz",
+        "core.trace.row_steps",
     ),
 }
 # The two modules that go further, and how far.

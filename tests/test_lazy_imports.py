@@ -33,6 +33,7 @@ def imported_by(*arguments: str) -> set[str]:
     [
         *("core.errors", "core.files", "core.fields", "core.config", "core.presets"),
         *("core.text.tokens", "core.trace.trace", "core.trace.statistics", "core.trace.npz"),
+        "core.trace.row_steps",
     ],
 )
 def test_values_need_neither_torch_nor_qt(module: str) -> None:

@@ -37,6 +37,8 @@ class ViewOptions:
         order: of the heads map: "index" or the name of a statistic.
         links_mass: each query's heaviest links are drawn up to this share of its weight.
         links_distance: links are drawn from this |i - j| on; self-attention only.
+        scores_scaled: the steps of a row divide by √d_k, as the model does.
+        scores_by_weight: their keys are ordered by weight instead of position.
     """
 
     scale: Scale = Scale.ABSOLUTE
@@ -48,3 +50,5 @@ class ViewOptions:
     links_form: LinksForm = LinksForm.COLUMNS
     links_mass: float = 0.7
     links_distance: int = 0
+    scores_scaled: bool = True
+    scores_by_weight: bool = False
