@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import IO
 
@@ -24,12 +26,34 @@ _ROW_SUM_TOLERANCE = 1e-2
 _SPECIALS = frozenset({"<s>", "</s>", "<pad>", "[CLS]", "[SEP]", "[PAD]", "<bos>", "<eos>"})
 
 
-def save_npz(trace: Trace, path: str | Path) -> None:
+def maps_size(trace: Trace) -> tuple[int, int]:
+    """How many maps a trace has, and the bytes that they take before compression."""
+    maps = size = 0
+    for kind in trace.kinds:
+        heads = sum(trace.heads(kind, layer) for layer in range(trace.layers(kind)))
+        maps += heads
+        size += heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) * 4
+    return maps, size
+
+
+def save_npz(
+    trace: Trace, path: str | Path, progress: Callable[[int, int], None] | None = None
+) -> None:
     """Write every map of the trace, one at a time: a long text has gigabytes of them.
+
+    Before each map ``progress`` is told how many are done, of how many; what it raises ends the
+    writing.
 
     Raises:
         UserError: the file cannot be written.
     """
+    total, _bytes = maps_size(trace)
+    done = count()
+
+    def tell() -> None:
+        if progress is not None:
+            progress(next(done), total)
+
     values: dict[str, NDArray[np.generic]] = {
         "source_tokens": _pieces(trace.source_tokens),
         "target_tokens": _pieces(trace.target_tokens),
@@ -47,12 +71,14 @@ def save_npz(trace: Trace, path: str | Path) -> None:
                     np.lib.format.write_array(member, array, allow_pickle=False)
             for kind in trace.kinds:
                 with archive.open(f"{kind.value}.npy", "w", force_zip64=True) as member:
-                    _write_maps(trace, kind, member)
+                    _write_maps(trace, kind, member, tell)
 
     atomic_write(path, write)
 
 
-def _write_maps(trace: Trace, kind: AttentionKind, file: IO[bytes]) -> None:
+def _write_maps(
+    trace: Trace, kind: AttentionKind, file: IO[bytes], tell: Callable[[], None]
+) -> None:
     """One array [L, H, Q, K] in NumPy's own format; every layer has as many heads."""
     layers, heads = trace.layers(kind), trace.heads(kind, 0)
     shape = (layers, heads, len(trace.query_tokens(kind)), len(trace.key_tokens(kind)))
@@ -60,6 +86,7 @@ def _write_maps(trace: Trace, kind: AttentionKind, file: IO[bytes]) -> None:
     np.lib.format.write_array_header_1_0(file, header)
     for layer in range(layers):
         for head in range(heads):
+            tell()
             file.write(trace.weights(kind, layer, head).astype("<f4", copy=False).tobytes())
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from core.errors import UserError
 from core.text.tokens import Token, TokenKind
-from core.trace.npz import load_npz, save_npz
+from core.trace.npz import load_npz, maps_size, save_npz
 from core.trace.trace import (
     AttentionKind,
     ComputedAttention,
@@ -119,6 +119,25 @@ def foreign(**changes: Any) -> dict[str, Any]:
         "target_tokens": np.array(["<s>", "a", "b"]),
         "cross": np.full((1, 2, T, S), 0.25),
     } | changes
+
+
+def test_progress_counts_every_map_and_may_end_the_writing(path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    save_npz(trace(), path, lambda done, total: told.append((done, total)))
+    maps, size = maps_size(trace())
+    assert told == [(number, maps) for number in range(maps)]
+    assert maps == 2 * 2 + 2 * 3 + 2 * 3
+    assert size == 4 * (2 * 2 * S * S + 2 * 3 * T * T + 2 * 3 * T * S)
+    before = path.read_bytes()
+
+    def stop(done: int, _total: int) -> None:
+        if done == 3:
+            raise StopIteration
+
+    with pytest.raises(StopIteration):
+        save_npz(trace(), path, stop)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_another_programs_file_is_read(path: Path) -> None:
