@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import platformdirs
 
 from core.errors import UserError
 from core.files import atomic_write_text
+from transformer_viz.checks import boolean, number, one_of, optional, sequence, string, whole
 from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.theme import ThemeChoice
 
@@ -135,68 +135,19 @@ def _newest_first(item: str, items: Sequence[str], limit: int) -> tuple[str, ...
     return (item, *(other for other in items if other != item))[:limit]
 
 
-def _one_of(choices: type[StrEnum]) -> Callable[[Any], StrEnum]:
-    return lambda value: choices(_string(value))
-
-
-def _string(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(value)
-    return value
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else _string(value)
-
-
-def _bool(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(value)
-    return value
-
-
-def _int(low: int, high: int) -> Callable[[Any], int]:
-    def check(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise ValueError(value)
-        return value
-
-    return check
-
-
-def _float(low: float, high: float) -> Callable[[Any], float]:
-    def check(value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(value)
-        if not low <= value <= high:  # NaN fails too
-            raise ValueError(value)
-        return float(value)
-
-    return check
-
-
-def _tuple(item: Callable[[Any], Any], counts: Sequence[int]) -> Callable[[Any], tuple[Any, ...]]:
-    def check(value: Any) -> tuple[Any, ...]:
-        if not isinstance(value, list) or len(value) not in counts:
-            raise ValueError(value)
-        return tuple(item(each) for each in value)
-
-    return check
-
-
 _CHECKS: dict[str, Callable[[Any], Any]] = {
-    "theme": _one_of(ThemeChoice),
-    "color_map": _one_of(ColorMap),
-    "model": _string,
-    "text": _text,
-    "beam": _int(1, MAX_BEAM),
-    "beam_size": _int(2, MAX_BEAM),
-    "alpha": _float(0.0, MAX_ALPHA),
-    "threads": _int(0, 256),
-    "recent_files": _tuple(_string, range(RECENT_FILES + 1)),
-    "history": _tuple(_string, range(HISTORY + 1)),
-    "geometry": _tuple(_int(-32768, 32767), (0, 4)),
-    "maximized": _bool,
-    "panels": _tuple(_int(0, 32767), (0, 3)),
-    "hint_done": _bool,
+    "theme": one_of(ThemeChoice),
+    "color_map": one_of(ColorMap),
+    "model": string,
+    "text": optional(string),
+    "beam": whole(1, MAX_BEAM),
+    "beam_size": whole(2, MAX_BEAM),
+    "alpha": number(0.0, MAX_ALPHA),
+    "threads": whole(0, 256),
+    "recent_files": sequence(string, range(RECENT_FILES + 1)),
+    "history": sequence(string, range(HISTORY + 1)),
+    "geometry": sequence(whole(-32768, 32767), (0, 4)),
+    "maximized": boolean,
+    "panels": sequence(whole(0, 32767), (0, 3)),
+    "hint_done": boolean,
 }
