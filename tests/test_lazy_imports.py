@@ -33,6 +33,7 @@ def imported_by(*arguments: str) -> set[str]:
     [
         *("core.errors", "core.files", "core.fields", "core.config", "core.presets"),
         *("core.text.tokens", "core.trace.trace", "core.trace.statistics", "core.trace.npz"),
+        *("core.trace.positions", "core.trace.variant"),
         "core.trace.row_steps",
     ],
 )

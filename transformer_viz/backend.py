@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from core.checkpoints.header import Header, read_header
 from core.errors import UserError
+from core.trace.positions import PositionTable
 from core.trace.trace import Trace
+from core.trace.variant import Variant
 from transformer_viz.session import ModelInfo, Search
 from transformer_viz.worker import Context
 
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 5_000
 """A longer text is refused: one head's map alone would take more than 100 MB."""
+
+FEWEST_POSITIONS = 512
+"""Of sinusoids, which have no end, so many are shown."""
 
 
 class Backend(Protocol):
@@ -39,6 +44,16 @@ class Backend(Protocol):
         self, path: Path, text: str, search: Search, context: Context
     ) -> tuple[ModelInfo, Trace]:
         """Explain with the model of this file, which stands beside the one that was loaded."""
+        ...
+
+    def positions(self, context: Context) -> PositionTable:
+        """The loaded model's positional encoding."""
+        ...
+
+    def what_if(
+        self, text: str, search: Search, positions: bool, seed: int | None, context: Context
+    ) -> Variant:
+        """The text as it is, and without positions or shuffled by a seed, or both."""
         ...
 
 
@@ -84,6 +99,42 @@ class TorchBackend:
             one = self._second = self._read(path, context)
         info, checkpoint = one
         return info, self._trace(checkpoint, text, search, context)
+
+    def positions(self, context: Context) -> PositionTable:
+        """Sinusoids go on beyond what the model saw in training, a learned table ends."""
+        import torch
+
+        checkpoint = self._ready()
+        config = checkpoint.config
+        trained = checkpoint.provenance.get("training", {}).get("max_length")
+        learned = config.positions == "learned"
+        count = config.max_positions if learned else max(FEWEST_POSITIONS, 2 * (trained or 0))
+        with torch.inference_mode():
+            values = checkpoint.model.positions(0, count).float().cpu().numpy().copy()
+        return PositionTable(
+            values=values,
+            kind=config.positions,
+            layout=config.position_layout,
+            denominator=config.position_denominator,
+            trained=trained,
+        )
+
+    def what_if(
+        self, text: str, search: Search, positions: bool, seed: int | None, context: Context
+    ) -> Variant:
+        from core.decoding.config import SearchConfig
+        from core.trace.what_if import trace_variant
+
+        checkpoint = self._ready()
+        return trace_variant(
+            checkpoint.model,
+            checkpoint.tokenizer,
+            text,
+            positions=positions,
+            seed=seed,
+            search=SearchConfig(beam=search.beam, alpha=search.alpha),
+            check=context.check,
+        )
 
     @staticmethod
     def _trace(

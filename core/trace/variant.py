@@ -5,14 +5,14 @@ Legend: S source tokens, the end token among them; W words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.errors import UserError
 from core.text.tokens import Token
-from core.trace.trace import AttentionKind, Floats, Head, Trace
+from core.trace.trace import AttentionKind, Floats, Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,40 +24,39 @@ class Variant:
         trace: the variant.
         order: [S], which token of the reference each source token of the variant is.
         positions: whether the variant has them.
+        difference: ``largest_difference`` of the two.
     """
 
     reference: Trace
     trace: Trace
     order: tuple[int, ...]
     positions: bool
+    difference: float
 
     @property
     def shuffled(self) -> bool:
         return self.order != tuple(range(len(self.order)))
 
-    def restored(self, head: Head) -> Floats:
-        """An encoder head's map of the variant, [S, S], rows and columns put back into the order
-        of the reference."""
-        weights = self.trace.weights(*head)
-        back = np.argsort(self.order)
-        return weights[np.ix_(back, back)]
+
+def restored(weights: Floats, order: Sequence[int]) -> Floats:
+    """An encoder head's map of a variant, [S, S], rows and columns put back in order."""
+    back = np.argsort(order)
+    return weights[np.ix_(back, back)]
 
 
-def encoder_heads(trace: Trace) -> Iterator[Head]:
-    kind = AttentionKind.ENCODER_SELF
-    for layer in range(trace.layers(kind)):
-        for head in range(trace.heads(kind, layer)):
-            yield Head(kind, layer, head)
-
-
-def largest_difference(variant: Variant, check: Callable[[], None]) -> float:
+def largest_difference(
+    reference: Trace, variant: Trace, order: Sequence[int], check: Callable[[], None]
+) -> float:
     """Max |difference| of a weight of the reference from the same weight of the variant put back
     in order, over all encoder heads. ``check`` is called before each head."""
+    kind = AttentionKind.ENCODER_SELF
     largest = 0.0
-    for head in encoder_heads(variant.reference):
-        check()
-        difference = variant.restored(head) - variant.reference.weights(*head)
-        largest = max(largest, float(np.abs(difference).max()))
+    for layer in range(reference.layers(kind)):
+        for head in range(reference.heads(kind, layer)):
+            check()
+            put_back = restored(variant.weights(kind, layer, head), order)
+            difference = np.abs(put_back - reference.weights(kind, layer, head)).max()
+            largest = max(largest, float(difference))
     return largest
 
 

@@ -9,7 +9,7 @@ from core.decoding.search import proceed
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
 from core.trace.record import trace_text, trace_tokens
-from core.trace.variant import Variant, reordered, shuffled_words
+from core.trace.variant import Variant, largest_difference, reordered, shuffled_words
 
 
 def trace_variant(
@@ -48,4 +48,10 @@ def trace_variant(
         tokens, shuffled = reordered(words, text, moved)
         trace = trace_tokens(changed, tokenizer, tokens, text=shuffled, search=search, check=check)
         order = (*moved, len(words))
-    return Variant(reference=reference, trace=trace, order=order, positions=positions)
+    return Variant(
+        reference=reference,
+        trace=trace,
+        order=order,
+        positions=positions,
+        difference=largest_difference(reference, trace, order, check),
+    )

@@ -8,7 +8,9 @@ import numpy as np
 
 from core.errors import UserError
 from core.text.tokens import Token, TokenKind
+from core.trace.positions import PositionTable
 from core.trace.trace import AttentionKind, StoredAttention, Trace
+from core.trace.variant import Variant
 from transformer_viz.controller import Controller
 from transformer_viz.engine import Engine
 from transformer_viz.session import ModelInfo, Phase, Search, Session
@@ -55,6 +57,7 @@ class FakeBackend:
         self.gate.set()
         self.explained: list[tuple[str, Search]] = []
         self.compared: list[tuple[Path, str]] = []
+        self.asked: list[tuple[str, Search, bool, int | None]] = []  # of `what_if`
         self.busy = threading.Event()
 
     def load(self, path: Path, context: Context) -> ModelInfo:
@@ -81,6 +84,29 @@ class FakeBackend:
         if "boom" in text:
             raise UserError("Cannot translate this.")
         return self.load(path, context), word_trace(text)
+
+    def positions(self, context: Context) -> PositionTable:
+        return PositionTable(values=np.zeros((40, 8), np.float32), trained=20)
+
+    def what_if(
+        self, text: str, search: Search, positions: bool, seed: int | None, context: Context
+    ) -> Variant:
+        """Shuffling turns the words around."""
+        self.asked.append((text, search, positions, seed))
+        self.busy.set()
+        self.gate.wait(10)
+        if "boom" in text:
+            raise UserError("Cannot do this.")
+        words = text.split()
+        turned = words if seed is None else words[::-1]
+        order = range(len(words)) if seed is None else reversed(range(len(words)))
+        return Variant(
+            reference=word_trace(text),
+            trace=word_trace(" ".join(turned)),
+            order=(*order, len(words)),
+            positions=positions,
+            difference=0.25,
+        )
 
 
 class Stage:
