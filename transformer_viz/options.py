@@ -4,6 +4,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
+class View(StrEnum):
+    """The pictures of the stage."""
+
+    HEATMAP = "heatmap"
+    LINKS = "links"
+    SCORES = "scores"
+    POSITIONS = "positions"
+    DECODING = "decoding"
+    COMPARE = "compare"
+
+
 class Scale(StrEnum):
     """What a colour stands for; always named beside its colour bar."""
 

@@ -67,6 +67,7 @@ class Session(QObject):
     """The state of the window. Signals are sent only when a value really changes."""
 
     modelChanged = Signal(object)  # ModelInfo | None
+    textChanged = Signal(str)
     traceChanged = Signal(object)  # Trace | None
     selectionChanged = Signal(object)  # Selection
     hoverChanged = Signal(object)  # Cell
@@ -166,14 +167,17 @@ class Session(QObject):
             self.modelChanged.emit(model)
 
     def set_text(self, text: str) -> None:
-        self._text = text
+        if text != self._text:
+            self._text = text
+            self.textChanged.emit(text)
 
-    def set_trace(self, trace: Trace | None) -> None:
-        """Show another trace; pins stay on their words where these are still there."""
+    def set_trace(self, trace: Trace | None, selected: Selection | None = None) -> None:
+        """Show another trace, with what is to be `selected` in it: if nothing is said, what was
+        selected before, pins on the same words where these are still there."""
         if trace is self._trace:
             return
-        selection = self._selection
-        if trace is not None and self._trace is not None:
+        selection = selected or self._selection
+        if selected is None and trace is not None and self._trace is not None:
             selection = carried(selection, self._trace, trace)
         self._hover, self._place = (None, None), None
         self._trace = trace

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from transformer_viz.controller import Controller
 from transformer_viz.drawing.colormap import ColorMap
+from transformer_viz.options import View
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.compare import Compare
@@ -14,14 +15,7 @@ from transformer_viz.views.links import Links
 from transformer_viz.views.positions import Positions
 from transformer_viz.views.scores import Scores
 
-VIEWS = {
-    "heatmap": "Heatmap",
-    "links": "Links",
-    "scores": "Scores",
-    "positions": "Positions",
-    "decoding": "Decoding",
-    "compare": "Compare",
-}
+VIEWS = {view: view.capitalize() for view in View}
 """The name of each view, for commands and files, and its title."""
 
 
@@ -57,7 +51,7 @@ class Stage(QWidget):
         column.addWidget(self._pages, 1)
 
     @property
-    def current(self) -> str:
+    def current(self) -> View:
         """The name of the view that is shown."""
         return list(VIEWS)[self.tabs.currentIndex()]
 
