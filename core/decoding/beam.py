@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -30,6 +31,18 @@ class Candidates:
         return Candidates(self.log_probabilities[index], self.parents[index], self.tokens[index])
 
 
+class Ending(NamedTuple):
+    """A hypothesis that ends with the end token, as one of the R best candidates."""
+
+    sentence: int
+    parent: int  # the row that it ends
+    log_probability: float
+
+
+Observer = Callable[[Candidates, Sequence[Ending], Candidates], None]
+"""Told at each step the 2R candidates [B, 2R], which of them end, and the [B, R] that go on."""
+
+
 def beam_search(
     model: Transformer,
     memory: Tensor,
@@ -37,6 +50,7 @@ def beam_search(
     longest: Sequence[int],
     config: SearchConfig,
     check: Callable[[], None],
+    observer: Observer | None = None,
 ) -> list[list[Hypothesis]]:
     """The best finished hypotheses of each sentence, at most ``config.n_best``, best first.
 
@@ -61,11 +75,14 @@ def beam_search(
         must_end = [length == longest[sentence] for sentence in live for _ in range(beam)]
         # With one end token a row, 2R candidates hold at least R that go on.
         best, tokens = best_next(logits, 2 * beam, model.config, must_end)
-        candidates = best_candidates(log_probabilities, best, tokens)
-        for row, parent, log_probability in ending(candidates, beam, end):
+        looked_at = best_candidates(log_probabilities, best, tokens)
+        ended = list(ending(looked_at, beam, end))
+        for row, parent, log_probability in ended:
             ids = prefixes[row, parent, 1:].tolist()
             found[live[row]].add(Hypothesis.finished(ids, log_probability, config))
-        candidates = going_on(candidates, beam, end)
+        candidates = going_on(looked_at, beam, end)
+        if observer is not None:
+            observer(looked_at, ended, candidates)
         best_live = candidates.log_probabilities[:, 0].tolist()
         unsettled = [
             row
@@ -102,8 +119,8 @@ def best_candidates(log_probabilities: Tensor, best: Tensor, tokens: Tensor) -> 
     )
 
 
-def ending(candidates: Candidates, beam: int, end: int) -> Iterator[tuple[int, int, float]]:
-    """Sentence, parent and log-probability of the candidates that end.
+def ending(candidates: Candidates, beam: int, end: int) -> Iterator[Ending]:
+    """The candidates that end.
 
     Only those among the R best count: an ending that would not have survived as a token must not
     win as an ending.
@@ -112,7 +129,7 @@ def ending(candidates: Candidates, beam: int, end: int) -> Iterator[tuple[int, i
     ends = (candidates.tokens[:, :beam] == end) & (top > float("-inf"))
     for sentence, rank in ends.nonzero().tolist():
         parent = int(candidates.parents[sentence, rank])
-        yield sentence, parent, float(top[sentence, rank])
+        yield Ending(sentence, parent, float(top[sentence, rank]))
 
 
 def going_on(candidates: Candidates, beam: int, end: int) -> Candidates:

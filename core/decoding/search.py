@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.batching import padded
-from core.decoding.beam import beam_search
+from core.decoding.beam import Observer, beam_search
 from core.decoding.config import SearchConfig
 from core.decoding.greedy import greedy_search
 from core.decoding.hypothesis import Hypothesis
@@ -62,17 +62,21 @@ def search_memory(
     source: Tensor,
     config: SearchConfig,
     check: Callable[[], None] = proceed,
+    observer: Observer | None = None,
 ) -> list[list[Hypothesis]]:
-    """As ``search``, of sentences encoded before: memory [B, S, D], source [B, S]."""
+    """As ``search``, of sentences encoded before: memory [B, S, D], source [B, S].
+
+    With an ``observer`` it is beam search at any width, of 1 too.
+    """
     if model.training:
         raise ValueError("search needs a model in evaluation mode: model.eval()")
     lengths = (source != model.config.pad_id).sum(dim=1).tolist()
     longest = [config.longest_output(length, model.config) for length in lengths]
-    if config.beam == 1:
+    if config.beam == 1 and observer is None:
         greedy = greedy_search(model, memory, source, longest, config, check)
         results = [[hypothesis] for hypothesis in greedy]
     else:
-        results = beam_search(model, memory, source, longest, config, check)
+        results = beam_search(model, memory, source, longest, config, check, observer)
     for hypotheses in results:
         if not hypotheses or not math.isfinite(hypotheses[0].log_probability):
             raise UserError(
