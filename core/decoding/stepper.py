@@ -10,18 +10,13 @@ from dataclasses import dataclass
 
 import torch
 
+from core.decoding.candidates import Candidate, named
 from core.decoding.choice import best_next
 from core.decoding.config import GREEDY, SearchConfig
 from core.decoding.search import source_batch
 from core.fields import require
 from core.model.recording import Projections, Recording
 from core.model.transformer import Transformer
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    id: int
-    log_probability: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +150,7 @@ class Stepper:
         logits = self._model.step(tokens, self._cache, recording).float()  # [1, V]
         must_end = [index + 1 == self.longest]
         best, ids = best_next(logits, self._count, self._model.config, must_end)
-        candidates = tuple(
-            Candidate(id, log_probability)
-            for id, log_probability in zip(ids[0].tolist(), best[0].tolist(), strict=True)
-            if log_probability > float("-inf")
-        )
+        (candidates,) = named(best, ids)
         own = tuple(
             Projections(
                 one.query[0].clone(), one.key[0, :, -1:].clone(), one.value[0, :, -1:].clone()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import sentencepiece
 
@@ -13,6 +14,7 @@ from core.text.tokens import Token, TokenKind
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNKNOWN_SURFACE = "⁇"
+_BARRIER = "\ue000"  # private use: no vocabulary has it, so no piece reaches across it
 _LONGEST_LINE = 1_000_000  # bytes; SentencePiece leaves longer lines out without a word
 
 
@@ -51,6 +53,19 @@ class Tokenizer:
                 mapping["ids"], mapping["pieces"], mapping["offsets"], strict=True
             )
         ]
+
+    def continuation(self, text: str) -> list[Token]:
+        """Tokens of a text that goes on directly after another: a space in front starts a word.
+
+        Character offsets are those in ``text``.
+        """
+        tokens = []
+        for token in self.tokens(_BARRIER + text):
+            if token.end > 1:
+                surface = token.surface.removeprefix(_BARRIER)
+                start = max(0, token.start - 1)
+                tokens.append(replace(token, start=start, end=token.end - 1, surface=surface))
+        return tokens
 
     def token(self, id: int, start: int = 0, end: int = 0, surface: str = "") -> Token:
         piece: str = self._processor.id_to_piece(id)

@@ -6,6 +6,7 @@ Legend: S source, T target, D d_model, H heads. One text at a time, so B = 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -52,9 +53,7 @@ def trace_text(
         UserError: the text has no visible character, or is longer than the model's learned
             positions, or the model's weights are damaged.
     """
-    source_tokens = tokenizer.tokens(text)
-    if not source_tokens:
-        raise UserError("There is no visible character to translate; type a sentence.")
+    source_tokens = _visible_tokens(tokenizer, text)
     return trace_tokens(
         model, tokenizer, source_tokens, text=text, target=target, search=search, check=check
     )
@@ -72,30 +71,94 @@ def trace_tokens(
     check: Callable[[], None] = proceed,
 ) -> Trace:
     """As ``trace_text``, of a text already cut into one or more tokens, in any order."""
-    end = tokenizer.token(tokenizer.eos_id)
-    recording = Recording()
-    source = source_batch(model, [[token.id for token in source_tokens]])  # [1, S]
-    memory = model.encode(source, recording)  # [1, S, D]
+    encoded = _encoded(model, source_tokens)
     if target is None:
-        best = search_memory(model, memory, source, search, check)[0][0]
+        best = search_memory(model, encoded.memory, encoded.source, search, check)[0][0]
         translation = tokenizer.decode(best.ids)
         predicted = [tokenizer.token(id) for id in best.ids]
     else:
         translation = target
         predicted = tokenizer.tokens(target)
-    begin = tokenizer.token(tokenizer.bos_id)
-    fed = torch.tensor([[begin.id, *(token.id for token in predicted)]], device=model.device)
-    hidden = model.decode(fed, memory, source, recording)  # [1, T, D]
-    predicted_ids = [*(token.id for token in predicted), end.id]
+    predicted.append(tokenizer.token(tokenizer.eos_id))
+    return _recorded(model, tokenizer, encoded, predicted, text=text, translation=translation)
+
+
+@torch.inference_mode()
+def trace_hypothesis(
+    model: Transformer, tokenizer: Tokenizer, text: str, ids: Sequence[int]
+) -> Trace:
+    """Record the pass over one hypothesis: the decoder rows that produced its tokens, one each.
+
+    Args:
+        model: in evaluation mode.
+        ids: at least one token; the end token comes last where the hypothesis is finished.
+
+    Raises:
+        UserError: as ``trace_text``, or the hypothesis is longer than the learned positions.
+    """
+    encoded = _encoded(model, _visible_tokens(tokenizer, text))
+    predicted = [tokenizer.token(id) for id in ids]
+    translation = tokenizer.decode(ids)
+    return _recorded(model, tokenizer, encoded, predicted, text=text, translation=translation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoded:
+    """What the decoder and a search need of the source, and the recording that began with it."""
+
+    tokens: tuple[Token, ...]  # without the end token
+    source: Tensor  # [1, S]
+    memory: Tensor  # [1, S, D]
+    recording: Recording
+
+
+def _visible_tokens(tokenizer: Tokenizer, text: str) -> list[Token]:
+    tokens = tokenizer.tokens(text)
+    if not tokens:
+        raise UserError("There is no visible character to translate; type a sentence.")
+    return tokens
+
+
+def _encoded(model: Transformer, tokens: Sequence[Token]) -> _Encoded:
+    recording = Recording()
+    source = source_batch(model, [[token.id for token in tokens]])
+    return _Encoded(tuple(tokens), source, model.encode(source, recording), recording)
+
+
+def _recorded(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    encoded: _Encoded,
+    predicted: Sequence[Token],
+    *,
+    text: str,
+    translation: str,
+) -> Trace:
+    """Feed the decoder what comes before each of the ``predicted`` tokens."""
+    _require_room(model, len(predicted))
+    fed = (tokenizer.token(tokenizer.bos_id), *predicted[:-1])
+    target_in = torch.tensor([[token.id for token in fed]], device=model.device)  # [1, T]
+    recording = encoded.recording
+    hidden = model.decode(target_in, encoded.memory, encoded.source, recording)  # [1, T, D]
+    wanted = [token.id for token in predicted]
     return Trace(
-        source_tokens=(*source_tokens, end),
-        target_tokens=(begin, *predicted),
-        predicted_tokens=(*predicted, end),
-        log_probabilities=_floats(token_log_probabilities(model, hidden[0], predicted_ids)),
+        source_tokens=(*encoded.tokens, tokenizer.token(tokenizer.eos_id)),
+        target_tokens=fed,
+        predicted_tokens=tuple(predicted),
+        log_probabilities=_floats(token_log_probabilities(model, hidden[0], wanted)),
         attention=_attention(recording),
         text=text,
         translation=translation,
     )
+
+
+def _require_room(model: Transformer, steps: int) -> None:
+    config = model.config
+    if config.positions == "learned" and steps > config.max_positions:
+        raise UserError(
+            f"This model learned {config.max_positions} positions and the translation has {steps} "
+            "tokens; give a shorter one."
+        )
 
 
 def _attention(recording: Recording) -> dict[AttentionKind, Attention]:

@@ -154,3 +154,35 @@ def test_an_error_of_the_lines_comes_through() -> None:
 
     with pytest.raises(UserError, match="line 2"):
         train_tokenizer(lines(), 100)
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        (" müde", ["▁müde"]),
+        (",", [","]),
+        (", weil", [",", "▁weil"]),
+        ("", []),
+        (" ", []),
+        ("駅", ["<unk>"]),
+    ],
+)
+def test_a_continuation_starts_a_word_only_after_a_space(text: str, pieces: list[str]) -> None:
+    assert [token.piece for token in TOKENIZER.continuation(text)] == pieces
+
+
+@lenient
+@given(ANY_TEXT)
+def test_a_continuation_knows_what_it_covers(text: str) -> None:
+    tokens = TOKENIZER.continuation(text)
+    assert all(0 <= token.start <= token.end <= len(text) for token in tokens)
+    unknown = [token for token in tokens if token.kind is TokenKind.UNKNOWN]
+    assert all("\ue000" not in token.surface for token in unknown if "\ue000" not in text)
+
+
+@lenient
+@given(KNOWN_TEXT, KNOWN_TEXT, st.sampled_from(["", " "]))
+def test_a_continuation_goes_on_where_the_text_ends(first: str, second: str, gap: str) -> None:
+    ids = [*TOKENIZER.encode(first), *(t.id for t in TOKENIZER.continuation(gap + second))]
+    whole = first + gap + second if first and second else first + second
+    assert TOKENIZER.decode(ids) == TOKENIZER.decode(TOKENIZER.encode(whole))

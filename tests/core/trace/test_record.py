@@ -15,7 +15,7 @@ from core.model.attention import attention_weights
 from core.model.recording import Projections, Recording
 from core.text.tokenizer import train_tokenizer
 from core.text.tokens import TokenKind
-from core.trace.record import trace_text
+from core.trace.record import trace_hypothesis, trace_text
 from core.trace.trace import AttentionKind, ComputedAttention, Trace
 from tests.core.model.small import small_transformer
 
@@ -112,6 +112,37 @@ def test_another_translation_can_be_recorded(target: str) -> None:
     (forced,) = score_targets(one, [TOKENIZER.encode(TEXT)], [ids])
     assert trace.log_probabilities is not None
     np.testing.assert_allclose(trace.log_probabilities, forced.numpy(), atol=1e-5)
+
+
+def test_a_finished_hypothesis_is_recorded_as_the_translation_with_its_tokens() -> None:
+    one = model()
+    translated = trace_text(one, TOKENIZER, TEXT, search=BEAM)
+    ids = [token.id for token in translated.predicted_tokens]
+    trace = trace_hypothesis(one, TOKENIZER, TEXT, ids)
+    for name in ("source_tokens", "target_tokens", "predicted_tokens", "text", "translation"):
+        assert getattr(trace, name) == getattr(translated, name)
+    for kind in AttentionKind:
+        np.testing.assert_array_equal(trace.weights(kind, 1, 0), translated.weights(kind, 1, 0))
+
+
+def test_of_a_prefix_the_rows_are_those_that_produced_its_tokens() -> None:
+    one = model()
+    ids = [*TOKENIZER.encode("das Tier war"), TOKENIZER.eos_id]
+    whole, prefix = (trace_hypothesis(one, TOKENIZER, TEXT, ids[:n]) for n in (len(ids), 3))
+    assert prefix.predicted_tokens == whole.predicted_tokens[:3]
+    assert prefix.target_tokens == whole.target_tokens[:3]
+    assert prefix.log_probabilities is not None
+    assert whole.log_probabilities is not None
+    np.testing.assert_allclose(prefix.log_probabilities, whole.log_probabilities[:3], atol=1e-5)
+    for kind in (AttentionKind.DECODER_SELF, AttentionKind.CROSS):
+        rows = whole.weights(kind, 1, 0)[:3, : len(prefix.key_tokens(kind))]
+        np.testing.assert_allclose(prefix.weights(kind, 1, 0), rows, atol=1e-6)
+
+
+def test_a_translation_beyond_the_learned_positions_is_refused() -> None:
+    one = model(positions="learned", max_positions=32)
+    with pytest.raises(UserError, match="learned 32 positions and the translation has 34 tokens"):
+        trace_hypothesis(one, TOKENIZER, TEXT, [7] * 34)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\t\n\u3000"])
