@@ -1,0 +1,98 @@
+"""Reading and writing files beside the event loop: one saving and one opening at a time."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from transformer_viz.engine import sentence
+from transformer_viz.worker import Context, Worker
+
+T = TypeVar("T")
+
+Progress = Callable[[int, int], None]
+"""Called with what is done and what there is in all; raises where the job is to stop."""
+
+
+class Transfers(QObject):
+    """Each job ends in its `done` or in `failed`, in the thread that made this object.
+
+    A second saving is refused while one runs, so that none is lost; of several openings the
+    newest wins.
+    """
+
+    changed = Signal()  # `saving` or `share` is another
+    failed = Signal(str)  # one sentence
+
+    _progressed = Signal(int, int)  # from the thread
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._worker = Worker("files", lanes=("save", "open"), parent=self)
+        self._saving = ""
+        self._share = 0.0
+        self._progressed.connect(self._on_progress)
+
+    @property
+    def saving(self) -> str:
+        """The name of the file that is being written, or nothing."""
+        return self._saving
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, 0 to 1."""
+        return self._share
+
+    def save(self, name: str, job: Callable[[Progress], T], done: Callable[[T], None]) -> None:
+        """Run `job` in the thread; `name` is the file's, in words for the user."""
+        if self._saving:
+            self.failed.emit(
+                f"{self._saving} is still being saved; wait for it or cancel it, then try again."
+            )
+            return
+        self._saving, self._share = name, 0.0
+
+        def run(context: Context) -> T:
+            def progress(number: int, total: int) -> None:
+                context.check()
+                self._progressed.emit(number, total)
+
+            return job(progress)
+
+        def finished(value: T) -> None:
+            self._end()
+            done(value)
+
+        def failed(error: Exception) -> None:
+            self._end()
+            self.failed.emit(sentence(error))
+
+        self._worker.submit("save", run, done=finished, failed=failed, progress=lambda _: None)
+        self.changed.emit()
+
+    def cancel(self) -> None:
+        """Give up the saving: what the file held before stays."""
+        self._worker.cancel("save")
+        self._end()
+
+    def open(self, job: Callable[[], T], done: Callable[[T], None]) -> None:
+        self._worker.submit(
+            "open",
+            lambda _context: job(),
+            done=done,
+            failed=lambda error: self.failed.emit(sentence(error)),
+            progress=lambda _: None,
+        )
+
+    def close(self) -> None:
+        """Give up what runs and wait for the thread."""
+        self._worker.close()
+
+    def _on_progress(self, number: int, total: int) -> None:
+        if self._saving:
+            self._share = number / total
+            self.changed.emit()
+
+    def _end(self) -> None:
+        self._saving, self._share = "", 0.0
+        self.changed.emit()
