@@ -16,8 +16,19 @@ import platformdirs
 
 from core.errors import UserError
 from core.files import atomic_write_text
-from transformer_viz.checks import boolean, number, one_of, optional, sequence, string, whole
+from transformer_viz.checks import (
+    boolean,
+    number,
+    one_of,
+    optional,
+    record,
+    sequence,
+    string,
+    whole,
+)
 from transformer_viz.drawing.colormap import ColorMap
+from transformer_viz.options import View, ViewOptions
+from transformer_viz.selection import Selection
 from transformer_viz.theme import ThemeChoice
 
 MAX_BEAM = 16
@@ -36,8 +47,11 @@ def default_threads() -> int:
 class Settings:
     theme: ThemeChoice = ThemeChoice.SYSTEM
     color_map: ColorMap = ColorMap.PAPER
-    model: str = ""  # path of the checkpoint shown last, empty for the bundled one
+    model: str = ""  # the checkpoint shown last: its path, or the name of a bundled one
     text: str | None = None  # sentence shown last, None before the first start
+    selection: Selection | None = None  # shown last, in that sentence
+    view: View = View.HEATMAP
+    options: ViewOptions = ViewOptions()
     beam: int = 1  # 1 is greedy
     beam_size: int = 4  # what the beam button turns on
     alpha: float = 0.6  # length penalty
@@ -140,6 +154,9 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "color_map": one_of(ColorMap),
     "model": string,
     "text": optional(string),
+    "selection": optional(record(Selection)),
+    "view": one_of(View),
+    "options": record(ViewOptions, threshold=number(0, 1), links_mass=number(0, 1)),
     "beam": whole(1, MAX_BEAM),
     "beam_size": whole(2, MAX_BEAM),
     "alpha": number(0.0, MAX_ALPHA),
