@@ -69,7 +69,9 @@ def _add_text(
 
     menu = actions.menu("&Text")
     actions.add("edit", menu, "&Edit the text", window.edit_text, "Ctrl+L")
-    documents.fill_samples(actions.menu("&Text", "&Samples"), window.choose_text)
+    documents.fill_samples(
+        actions.menu("&Text", "&Samples"), window.choose_text, window.compare_pair
+    )
     documents.fill_history(actions.menu("&Text", "&History"), window.choose_text)
     menu.addSeparator()
     group = QActionGroup(window)

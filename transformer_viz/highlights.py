@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from core.text.tokens import Token, TokenKind
 from core.text.words import find_words
-from core.trace.trace import AttentionKind, Trace
+from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo
 
@@ -17,7 +17,10 @@ def opening_selection(model: ModelInfo, trace: Trace) -> Selection:
     A model without such a score, or a trace without that head, opens on its first one. In the
     decoder the row is the one that predicts the German pronoun.
     """
-    kind, layer, head = _it_head(model, trace)
+    named = it_head(model)
+    if named is None or not _exists(named, trace):
+        named = Head(trace.kinds[0], 0, 0)
+    kind, layer, head = named
     if kind is AttentionKind.ENCODER_SELF:
         row = _first(trace.source_tokens, ("it",))
     else:
@@ -40,14 +43,17 @@ def unknown_spans(model: ModelInfo, trace: Trace) -> list[tuple[int, int]]:
     return _merged(spans)
 
 
-def _it_head(model: ModelInfo, trace: Trace) -> tuple[AttentionKind, int, int]:
-    fallback = (trace.kinds[0], 0, 0)
+def it_head(model: ModelInfo) -> Head | None:
+    """The head that the model's own scores name for "it"."""
     named = model.provenance.get("scores", {}).get("it_head")
-    if not named or named["kind"] not in trace.kinds:
-        return fallback
-    kind, layer, head = AttentionKind(named["kind"]), named["layer"], named["head"]
-    exists = layer < trace.layers(kind) and head < trace.heads(kind, layer)
-    return (kind, layer, head) if exists else fallback
+    if not named or named["kind"] not in list(AttentionKind):
+        return None
+    return Head(AttentionKind(named["kind"]), named["layer"], named["head"])
+
+
+def _exists(one: Head, trace: Trace) -> bool:
+    kind, layer, head = one
+    return kind in trace.kinds and layer < trace.layers(kind) and head < trace.heads(kind, layer)
 
 
 def _first(tokens: Sequence[Token], labels: Iterable[str]) -> int | None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu
 
 from core.bundled import bundled_models
 from transformer_viz.actions import Actions, literal
-from transformer_viz.bundled import samples
+from transformer_viz.bundled import MinimalPair, samples
 from transformer_viz.controller import Controller
 
 LONGEST_ENTRY = 90  # characters
@@ -45,11 +45,18 @@ class DocumentMenus:
 
         _fill_when_opened(menu, fill)
 
-    def fill_samples(self, menu: QMenu, choose: Callable[[str], object]) -> None:
+    def fill_samples(
+        self,
+        menu: QMenu,
+        choose: Callable[[str], object],
+        compare: Callable[[MinimalPair], object],
+    ) -> None:
         for group in samples():
             _heading(menu, group.group)
             for sentence in group.sentences:
                 self._entry(menu, sentence, partial(choose, sentence))
+            for pair in group.pairs:
+                self._entry(menu, f"Compare: {pair.label}", partial(compare, pair))
 
     def fill_history(self, menu: QMenu, choose: Callable[[str], object]) -> None:
         def fill() -> None:

@@ -1,5 +1,6 @@
 """Traces without a model, and the rule that a test leaves no window behind."""
 
+import gc
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -20,9 +21,16 @@ SOURCE = "▁The ▁animal ▁slept ▁because ▁it ▁was ▁tired . </s>"
 TARGET = "<s> ▁Das ▁Tier ▁sch lief , ▁weil ▁es ▁müde ▁war ."
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _quick_collections() -> None:
+    """The modules are there to stay: a collection need not look at them."""
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def _no_leftover_windows() -> Iterator[None]:
     yield
+    gc.collect()  # here, lest a worker's thread meets a timer in a cycle and cannot stop it
     app = QApplication.instance()
     if isinstance(app, QApplication):
         app.processEvents()
