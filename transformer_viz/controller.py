@@ -48,6 +48,7 @@ class Controller(QObject):
         self._fallback: Path | None = None  # opened where the first model fails
         self.decoding = Decoding(session, engine, self)
         self.comparison = Comparison(session, engine, self)
+        self.comparison.set_search(self.search)
         self.what_if = WhatIf(session, engine, self)
 
         self._ask = self._timer(TYPING_PAUSE, self._explain)
@@ -59,6 +60,7 @@ class Controller(QObject):
         engine.loadFailed.connect(self._on_load_failed)
         engine.explained.connect(self._on_explained)
         engine.explainFailed.connect(self._on_explain_failed)
+        self.comparison.modelWanted.connect(self.open)
 
     @property
     def settings(self) -> Settings:
@@ -113,6 +115,7 @@ class Controller(QObject):
             changes["beam_size"] = search.beam
         if search != self.search:
             self.change_settings(**changes)
+            self.comparison.set_search(search)
             self.translate(self._session.text)
 
     def remember_text(self) -> None:

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from transformer_viz import dialogs
 from transformer_viz.actions import Actions
+from transformer_viz.bundled import MinimalPair
 from transformer_viz.commands import add_commands
 from transformer_viz.controller import Controller
 from transformer_viz.drawing.chips import HEIGHT as CHIP_HEIGHT
@@ -107,7 +108,7 @@ class Window(QMainWindow):
         self.samples = QPushButton("&Samples")
         self.samples.setAccessibleName("Sample sentences")
         samples = QMenu("Samples", self)
-        self._documents.fill_samples(samples, self.choose_text)
+        self._documents.fill_samples(samples, self.choose_text, self.compare_pair)
         self.samples.setMenu(samples)
         self.samples.setFixedHeight(self.source.editor.height())
         self.chips = TargetChips(session)
@@ -152,6 +153,7 @@ class Window(QMainWindow):
         self.model_bar.searchChanged.connect(controller.set_search)
         self.hint.closed.connect(lambda: controller.change_settings(hint_done=True))
         controller.noticed.connect(self.show_notice)
+        controller.comparison.textWanted.connect(self.choose_text)
         controller.unknownChanged.connect(self.source.set_unknown)
         controller.settingsChanged.connect(self._show_settings)
         self._session.modelChanged.connect(self._show_model)
@@ -169,6 +171,10 @@ class Window(QMainWindow):
     def choose_text(self, text: str) -> None:
         self.show_text(text)
         self._controller.remember_text()
+
+    def compare_pair(self, pair: MinimalPair) -> None:
+        self.show_view("compare")
+        self._controller.comparison.choose_pair(pair)
 
     def _on_edited(self, text: str) -> None:
         self._controller.translate(text)
