@@ -5,13 +5,16 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.bundled import bundled_models
+from core.bundled import bundled_models, model_path
+from core.trace.trace import Trace
 from transformer_viz.comparison import Comparison
 from transformer_viz.decoding import Decoding
 from transformer_viz.engine import Engine, Explanation
 from transformer_viz.highlights import opening_selection, unknown_spans
+from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Phase, Search, Session, Status
 from transformer_viz.settings import Settings, SettingsFile
+from transformer_viz.transfers import Transfers
 from transformer_viz.what_if import WhatIf
 
 MAX_CHARACTERS = 20_000
@@ -45,11 +48,14 @@ class Controller(QObject):
         self._settings = settings
         self._file = file
         self._opening = True  # the next trace opens on the head worth showing
+        self._wanted: Selection | None = None  # what to select in the trace of the text
+        self._trace_file = ""  # from which the trace shown is; the model has no part in it
         self._fallback: Path | None = None  # opened where the first model fails
-        self.decoding = Decoding(session, engine, self)
+        self.transfers = Transfers(self)
+        self.decoding = Decoding(session, engine, lambda: self._settings, self)
         self.comparison = Comparison(session, engine, self)
         self.comparison.set_search(self.search)
-        self.what_if = WhatIf(session, engine, self)
+        self.what_if = WhatIf(session, engine, lambda: self.search, self)
 
         self._ask = self._timer(TYPING_PAUSE, self._explain)
         self._stale = self._timer(STALE_AFTER, self._show_stale)
@@ -60,6 +66,7 @@ class Controller(QObject):
         engine.loadFailed.connect(self._on_load_failed)
         engine.explained.connect(self._on_explained)
         engine.explainFailed.connect(self._on_explain_failed)
+        self.transfers.failed.connect(self.noticed.emit)
         self.comparison.modelWanted.connect(self.open)
 
     @property
@@ -70,13 +77,19 @@ class Controller(QObject):
     def search(self) -> Search:
         return Search(self._settings.beam, self._settings.alpha)
 
+    @property
+    def running(self) -> list[str]:
+        """What closing would end before it is done, each in one sentence."""
+        saving = self.transfers.saving
+        return [f"{saving} is being saved."] if saving else []
+
     def open(self, path: Path) -> None:
         """Load a checkpoint beside the one in use, which it replaces once it is there."""
         self._engine.load(path)
 
     def open_first(self, path: Path | None = None) -> None:
         """Open this checkpoint, else the one shown last, else the bundled one."""
-        remembered = Path(self._settings.model) if self._settings.model else None
+        remembered = model_path(self._settings.model) if self._settings.model else None
         bundled = bundled_models()
         if path is None and remembered is not None and not remembered.exists():
             self.noticed.emit(f"{remembered} is gone; the bundled model is shown instead.")
@@ -88,8 +101,11 @@ class Controller(QObject):
             self._fallback = next((model for model in bundled if model != chosen), None)
             self.open(chosen)
 
-    def translate(self, text: str) -> None:
-        """Show this text, and its translation as soon as there is one."""
+    def translate(self, text: str, selection: Selection | None = None) -> None:
+        """Show this text, and its translation as soon as there is one, with this selection in it,
+        else with what is selected now."""
+        self._wanted = selection
+        self._trace_file = ""
         self._session.set_text(text)
         if not text.strip():
             self._engine.cancel_explain()
@@ -109,6 +125,26 @@ class Controller(QObject):
         else:
             self._request()
 
+    def show(self, text: str, selection: Selection) -> None:
+        """Go back to a text and what was selected in it: at once, where its trace is shown."""
+        trace = self._session.trace
+        answered = trace is not None and trace.text == text and not self._ask.isActive()
+        if text == self._session.text and answered:
+            self._session.select(**asdict(selection))
+        else:
+            self.translate(text, selection)
+
+    def show_trace(self, trace: Trace, name: str) -> None:
+        """Show a trace from a file, until the text is edited: the model then answers again."""
+        self._engine.cancel_explain()
+        self._stop_waiting()
+        self._wanted = None
+        self._trace_file = name
+        self.unknownChanged.emit([])
+        self._session.set_text(trace.text)
+        self._session.set_trace(trace)
+        self._settle(Phase.READY, f"trace from {name}")
+
     def set_search(self, search: Search) -> None:
         changes = {"beam": search.beam, "alpha": search.alpha}
         if search.beam > 1:
@@ -116,7 +152,7 @@ class Controller(QObject):
         if search != self.search:
             self.change_settings(**changes)
             self.comparison.set_search(search)
-            self.translate(self._session.text)
+            self.translate(self._session.text, self._wanted)
 
     def remember_text(self) -> None:
         """Put the text of the session into the history."""
@@ -133,8 +169,14 @@ class Controller(QObject):
     def save(self) -> None:
         """Write the settings, with the text as it is now: typing alone writes nothing."""
         self._save.stop()
-        text = self._session.text[:MAX_CHARACTERS]
-        notice = self._file.save(replace(self._settings, text=text))
+        session = self._session
+        now = replace(
+            self._settings,
+            text=session.text[:MAX_CHARACTERS],
+            selection=self._wanted or session.selection,
+            options=session.options,
+        )
+        notice = self._file.save(now)
         if notice is not None:
             self.noticed.emit(notice)
 
@@ -142,6 +184,7 @@ class Controller(QObject):
         for timer in (self._ask, self._stale):
             timer.stop()
         self.save()
+        self.transfers.close()
         self._engine.close()
 
     def _timer(self, milliseconds: int, slot: object) -> QTimer:
@@ -184,32 +227,41 @@ class Controller(QObject):
         self._opening = True
         path = str(model.path)
         if model.path in bundled_models():
-            self.change_settings(model="")
+            self.change_settings(model=model.path.stem)
         else:
             remembered = self._settings.remember_file(path)
             self.change_settings(model=path, recent_files=remembered.recent_files)
         self._session.set_model(model)
-        self.translate(self._session.text)
+        self._answer_again()
 
     def _on_load_failed(self, message: str) -> None:
         fallback, self._fallback = self._fallback, None
         if self._session.model is not None:
             self.noticed.emit(message)
-            self.translate(self._session.text)
+            self._answer_again()
         elif fallback is not None:
             self.noticed.emit(f"{message} The bundled model is shown instead.")
             self.open(fallback)
         else:
             self._settle(Phase.FAILED, message)
 
+    def _answer_again(self) -> None:
+        """After a model was loaded, or not: translate what is shown, unless it is from a file."""
+        if self._trace_file:
+            self._settle(Phase.READY, f"trace from {self._trace_file}")
+        else:
+            self.translate(self._session.text, self._wanted)
+
     def _on_explained(self, explanation: Explanation) -> None:
         trace, model = explanation.trace, self._session.model
-        self._session.set_trace(trace)
         assert model is not None
-        if self._opening:
-            self._opening = False
-            self._session.select(**asdict(opening_selection(model, trace)))
-        if not self._ask.isActive():  # else the text has changed since
+        is_current = not self._ask.isActive()  # else the text has changed since
+        selection = opening_selection(model, trace) if self._opening else None
+        self._opening = False
+        if is_current and self._wanted is not None:
+            selection, self._wanted = self._wanted, None
+        self._session.set_trace(trace, selection)
+        if is_current:
             self._stale.stop()
             self.unknownChanged.emit(unknown_spans(model, trace))
             self._settle(Phase.READY, milliseconds=explanation.milliseconds)

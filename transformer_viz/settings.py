@@ -149,6 +149,7 @@ def _newest_first(item: str, items: Sequence[str], limit: int) -> tuple[str, ...
     return (item, *(other for other in items if other != item))[:limit]
 
 
+check_options = record(ViewOptions, threshold=number(0, 1), links_mass=number(0, 1))
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "theme": one_of(ThemeChoice),
     "color_map": one_of(ColorMap),
@@ -156,7 +157,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "text": optional(string),
     "selection": optional(record(Selection)),
     "view": one_of(View),
-    "options": record(ViewOptions, threshold=number(0, 1), links_mass=number(0, 1)),
+    "options": check_options,
     "beam": whole(1, MAX_BEAM),
     "beam_size": whole(2, MAX_BEAM),
     "alpha": number(0.0, MAX_ALPHA),

@@ -1,0 +1,192 @@
+"""Files that the window opens and saves: checkpoints, traces, sessions and texts."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from core.errors import UserError
+from core.trace.npz import load_npz
+from core.trace.trace import Trace
+from transformer_viz.controller import MAX_CHARACTERS, Controller
+from transformer_viz.options import View
+from transformer_viz.session import Session
+from transformer_viz.session_file import (
+    SUFFIX,
+    Found,
+    SavedSession,
+    load_session,
+    save_session,
+    saved_model,
+)
+from transformer_viz.transfers import Progress
+
+_MOST_TEXT_BYTES = 4 * MAX_CHARACTERS  # in UTF-8
+
+
+class Kind(StrEnum):
+    CHECKPOINT = "checkpoint"
+    TRACE = "trace"
+    SESSION = "session"
+    TEXT = "text"
+
+
+_SUFFIXES = {
+    ".safetensors": Kind.CHECKPOINT,
+    ".npz": Kind.TRACE,
+    SUFFIX: Kind.SESSION,
+    ".txt": Kind.TEXT,
+}
+
+
+def kind_of(path: Path) -> Kind:
+    """What a file is, by its name, else by how it begins.
+
+    Raises:
+        UserError: it cannot be read, or is none of these.
+    """
+    known = _SUFFIXES.get(path.suffix.lower())
+    if known is not None:
+        return known
+    try:
+        with path.open("rb") as file:
+            start = file.read(1024)
+    except OSError as error:
+        raise UserError(f"Could not open {path}: {error.strerror or error}.") from error
+    if start.startswith(b"PK"):  # a zip archive, as .npz is
+        return Kind.TRACE
+    if start[8:9] == b"{":  # after the eight bytes of the header's length
+        return Kind.CHECKPOINT
+    if start.lstrip().startswith(b"{"):
+        return Kind.SESSION
+    if b"\0" not in start:
+        return Kind.TEXT
+    raise UserError(f"{path} is neither a model, a trace, a session nor a text.")
+
+
+def load_text(path: Path) -> str:
+    """The first paragraph of a text file, as one line.
+
+    Raises:
+        UserError: unreadable, no UTF-8, without words, or longer than the field may hold.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_TEXT_BYTES)
+    except OSError as error:
+        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
+    try:
+        # the end may cut a character in two
+        text = data.decode("utf-8-sig", "strict" if len(data) < _MOST_TEXT_BYTES else "ignore")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not a text in UTF-8; save it as UTF-8.") from error
+    paragraphs = text.replace("\r\n", "\n").strip().split("\n\n")
+    line = " ".join(paragraphs[0].split())
+    if not line:
+        raise UserError(f"{path} holds no text.")
+    if len(line) > MAX_CHARACTERS:
+        raise UserError(
+            f"The first paragraph of {path} is longer than {MAX_CHARACTERS:,} characters; "
+            "shorten it."
+        )
+    return line
+
+
+class Documents(QObject):
+    """Opens and saves beside the event loop; what fails is said by the controller's notices."""
+
+    pathChanged = Signal(object)  # Path | None
+    viewWanted = Signal(str)  # by a session: a View
+    saved = Signal(str)  # one sentence
+
+    def __init__(
+        self, session: Session, controller: Controller, view: Callable[[], View], parent: QObject
+    ) -> None:
+        """`view` tells which picture the stage shows."""
+        super().__init__(parent)
+        self._session = session
+        self._controller = controller
+        self._view = view
+        self._path: Path | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The session file that the window belongs to."""
+        return self._path
+
+    def open(self, path: Path) -> None:
+        """Open a file of any kind; what is shown stays until it has been read."""
+        path = path.absolute()
+        try:
+            kind = kind_of(path)
+        except UserError as error:
+            self._controller.noticed.emit(str(error))
+            return
+        transfers = self._controller.transfers
+        if kind is Kind.CHECKPOINT:
+            self._controller.open(path)
+        elif kind is Kind.TRACE:
+            transfers.open(lambda: load_npz(path), lambda trace: self._show_trace(path, trace))
+        elif kind is Kind.TEXT:
+            transfers.open(lambda: load_text(path), lambda text: self._show_text(path, text))
+        else:
+            transfers.open(lambda: load_session(path), lambda found: self._restore(path, found))
+
+    def save(self, path: Path) -> None:
+        """Save the session, with the checkpoint named by its contents."""
+        session, controller = self._session, self._controller
+        model = None if session.model is None else session.model.path
+        view, search, text = self._view(), controller.search, session.text
+        selection, options = session.selection, session.options
+
+        def write(_progress: Progress) -> None:
+            saved = SavedSession(
+                model=None if model is None else saved_model(model),
+                text=text,
+                search=search,
+                view=view,
+                selection=selection,
+                options=options,
+            )
+            save_session(path, saved)
+
+        def done(_nothing: None) -> None:
+            self._set_path(path)
+            self.saved.emit(f"Saved {path}.")
+
+        controller.transfers.save(path.name, write, done)
+
+    def _show_trace(self, path: Path, trace: Trace) -> None:
+        self._remember(path)
+        self._controller.show_trace(trace, path.name)
+
+    def _show_text(self, path: Path, text: str) -> None:
+        self._remember(path)
+        self._controller.translate(text)
+        self._controller.remember_text()
+
+    def _restore(self, path: Path, found: Found) -> None:
+        controller, saved = self._controller, found.session
+        shown = self._session.model
+        self._set_path(path)
+        if found.remark:
+            replaced = found.model is None and shown is not None
+            instead = f" {shown.name} is used instead." if replaced else ""
+            controller.noticed.emit(found.remark + instead)
+        self._session.change_options(**asdict(saved.options))
+        self.viewWanted.emit(saved.view)
+        controller.set_search(saved.search)
+        controller.translate(saved.text, saved.selection)
+        if found.model is not None and (shown is None or shown.path != found.model):
+            controller.open(found.model)
+
+    def _set_path(self, path: Path) -> None:
+        self._path = path
+        self._remember(path)
+        self.pathChanged.emit(path)
+
+    def _remember(self, path: Path) -> None:
+        remembered = self._controller.settings.remember_file(str(path))
+        self._controller.change_settings(recent_files=remembered.recent_files)

@@ -1,0 +1,121 @@
+"""Undo and redo of what the user did: the text and the selection, as one line of moments.
+
+What follows by itself, as a selection that moves along with an edited text, changes the present
+moment and makes no new one. Hovering is not an act.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from os.path import commonprefix
+
+from PySide6.QtCore import QObject, Signal
+
+from core.trace.trace import Trace
+from transformer_viz.controller import Controller
+from transformer_viz.selection import Selection
+from transformer_viz.session import Session
+
+MOST_MOMENTS = 500
+PAUSE = 1.0  # seconds without a keystroke that end a run of typing
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    text: str
+    selection: Selection
+
+
+class History(QObject):
+    changed = Signal()  # whether there is something to undo or redo
+
+    def __init__(
+        self,
+        session: Session,
+        controller: Controller,
+        parent: QObject | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._controller = controller
+        self._clock = clock
+        self._past: list[Moment] = []
+        self._future: list[Moment] = []
+        self._now = Moment(session.text, session.selection)
+        self._typed_at: float | None = None  # when the last keystroke made the present text
+        self._moving = False
+        session.textChanged.connect(self._on_text)
+        session.selectionChanged.connect(self._on_selection)
+        session.traceChanged.connect(self._on_trace)
+
+    @property
+    def can_undo(self) -> bool:
+        return bool(self._past)
+
+    @property
+    def can_redo(self) -> bool:
+        return bool(self._future)
+
+    def undo(self) -> None:
+        if self._past:
+            self._future.append(self._now)
+            self._go(self._past.pop())
+
+    def redo(self) -> None:
+        if self._future:
+            self._past.append(self._now)
+            self._go(self._future.pop())
+
+    def clear(self) -> None:
+        """Begin anew with what is shown."""
+        self._past.clear()
+        self._future.clear()
+        self._typed_at = None
+        self.changed.emit()
+
+    def _go(self, moment: Moment) -> None:
+        """Show a moment; its selection comes with the trace of its text."""
+        self._typed_at = None
+        self._now = moment
+        self._moving = True
+        try:
+            self._controller.show(moment.text, moment.selection)
+        finally:
+            self._moving = False
+        self.changed.emit()
+
+    def _on_text(self, text: str) -> None:
+        if self._moving:
+            return
+        now = self._clock()
+        typed = _is_keystroke(self._now.text, text)
+        goes_on = typed and self._typed_at is not None and now - self._typed_at < PAUSE
+        self._typed_at = now if typed else None
+        self._step(replace(self._now, text=text), in_place=goes_on)
+
+    def _on_selection(self, selection: Selection) -> None:
+        if not self._moving and selection != self._now.selection:
+            self._typed_at = None
+            self._step(replace(self._now, selection=selection))
+
+    def _on_trace(self, _trace: Trace | None) -> None:
+        """The session's selection now fits this trace; nobody chose it."""
+        self._now = replace(self._now, selection=self._session.selection)
+
+    def _step(self, moment: Moment, *, in_place: bool = False) -> None:
+        if not in_place:
+            self._past.append(self._now)
+            del self._past[:-MOST_MOMENTS]
+        self._future.clear()
+        self._now = moment
+        self.changed.emit()
+
+
+def _is_keystroke(before: str, after: str) -> bool:
+    """Whether one character was added or taken away, wherever in the text."""
+    longer, shorter = (after, before) if len(after) > len(before) else (before, after)
+    if len(longer) - len(shorter) != 1:
+        return False
+    cut = len(commonprefix((longer, shorter)))
+    return longer[cut + 1 :] == shorter[cut:]
