@@ -42,6 +42,7 @@ CORE_ENTRANCES = {"core.cli", "core.commands", "core.__main__"}
 # What any module of the app may know of core: values, never a model.
 APP_VALUES = {
     *("core.errors", "core.files", "core.config", "core.bundled"),
+    *("core.decoding.beam_tree", "core.decoding.penalty"),
     *(
         "core.text.tokens",
         "core.text.words",

@@ -10,14 +10,18 @@ import hashlib
 import importlib.util
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from core.checkpoints.header import Header, read_header
+from core.decoding.beam_tree import BeamTree
 from core.errors import UserError
+from core.text.tokens import TokenKind
 from core.trace.positions import PositionTable
 from core.trace.trace import Trace
 from core.trace.variant import Variant
+from transformer_viz.hypotheses import Candidate
 from transformer_viz.session import ModelInfo, Search
 from transformer_viz.worker import Context
 
@@ -55,6 +59,25 @@ class Backend(Protocol):
     ) -> Variant:
         """The text as it is, and without positions or shuffled by a seed, or both."""
         ...
+
+    def candidates(
+        self, text: str, ids: Sequence[int], context: Context
+    ) -> tuple[tuple[Candidate, ...], ...]:
+        """The most probable tokens at each step of a hypothesis, best first."""
+        ...
+
+    def branch(
+        self, text: str, prefix: Sequence[int], typed: str, context: Context
+    ) -> tuple[Trace, int]:
+        """Go on greedily from a prefix and what was typed behind it; says how many tokens that
+        were."""
+        ...
+
+    def hypothesis(self, text: str, ids: Sequence[int], context: Context) -> Trace:
+        """Record the pass over exactly these tokens."""
+        ...
+
+    def beam_tree(self, text: str, search: Search, context: Context) -> BeamTree: ...
 
 
 class TorchBackend:
@@ -136,6 +159,54 @@ class TorchBackend:
             check=context.check,
         )
 
+    def candidates(
+        self, text: str, ids: Sequence[int], context: Context
+    ) -> tuple[tuple[Candidate, ...], ...]:
+        from core.decoding.candidates import step_candidates
+
+        checkpoint = self._ready()
+        tokenizer = checkpoint.tokenizer
+        steps = step_candidates(checkpoint.model, tokenizer.encode(text), ids, check=context.check)
+        return tuple(
+            tuple(Candidate(tokenizer.token(one.id), one.log_probability) for one in step)
+            for step in steps
+        )
+
+    def branch(
+        self, text: str, prefix: Sequence[int], typed: str, context: Context
+    ) -> tuple[Trace, int]:
+        from core.decoding.continuation import continue_greedily
+        from core.trace.record import trace_hypothesis
+
+        checkpoint = self._ready()
+        model, tokenizer = checkpoint.model, checkpoint.tokenizer
+        pieces = tokenizer.continuation(typed)
+        for piece in pieces:
+            if piece.kind is TokenKind.UNKNOWN:
+                raise UserError(
+                    f"“{piece.label}” is not in this model's vocabulary; type something else."
+                )
+        given = [*prefix, *(piece.id for piece in pieces)]
+        source = tokenizer.encode(text)
+        ids = continue_greedily(model, source, given, check=context.check)
+        return trace_hypothesis(model, tokenizer, text, ids), len(given)
+
+    def hypothesis(self, text: str, ids: Sequence[int], context: Context) -> Trace:
+        from core.trace.record import trace_hypothesis
+
+        checkpoint = self._ready()
+        return trace_hypothesis(checkpoint.model, checkpoint.tokenizer, text, ids)
+
+    def beam_tree(self, text: str, search: Search, context: Context) -> BeamTree:
+        from core.decoding.beam_growth import grow_tree
+        from core.decoding.config import SearchConfig
+
+        checkpoint = self._ready()
+        tokenizer = checkpoint.tokenizer
+        config = SearchConfig(beam=search.beam, alpha=search.alpha)
+        source = tokenizer.encode(text)
+        return grow_tree(checkpoint.model, source, config, tokenizer.token, context.check)
+
     @staticmethod
     def _trace(
         checkpoint: Checkpoint,
@@ -147,11 +218,12 @@ class TorchBackend:
         from core.decoding.config import SearchConfig
         from core.trace.record import trace_text
 
-        count = len(checkpoint.tokenizer.encode(text))
-        if count > MAX_TOKENS:
-            raise UserError(
-                f"This text has {count:,} tokens and the limit is {MAX_TOKENS:,}; shorten it."
-            )
+        for name, side in (("text", text), ("translation", target or "")):
+            count = len(checkpoint.tokenizer.encode(side))
+            if count > MAX_TOKENS:
+                raise UserError(
+                    f"This {name} has {count:,} tokens and the limit is {MAX_TOKENS:,}; shorten it."
+                )
         return trace_text(
             checkpoint.model,
             checkpoint.tokenizer,

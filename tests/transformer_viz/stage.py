@@ -1,11 +1,12 @@
 """The app without a model: a backend that answers as a test tells it, and all that hangs on it."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from core.decoding.beam_tree import BeamTree
 from core.errors import UserError
 from core.text.tokens import Token, TokenKind
 from core.trace.positions import PositionTable
@@ -13,6 +14,7 @@ from core.trace.trace import AttentionKind, StoredAttention, Trace
 from core.trace.variant import Variant
 from transformer_viz.controller import Controller
 from transformer_viz.engine import Engine
+from transformer_viz.hypotheses import Candidate
 from transformer_viz.session import ModelInfo, Phase, Search, Session
 from transformer_viz.settings import Settings, SettingsFile
 from transformer_viz.worker import Context
@@ -87,6 +89,22 @@ class FakeBackend:
 
     def positions(self, context: Context) -> PositionTable:
         return PositionTable(values=np.zeros((40, 8), np.float32), trained=20)
+
+    def candidates(
+        self, text: str, ids: Sequence[int], context: Context
+    ) -> tuple[tuple[Candidate, ...], ...]:
+        raise UserError("There are no candidates without a model.")
+
+    def branch(
+        self, text: str, prefix: Sequence[int], typed: str, context: Context
+    ) -> tuple[Trace, int]:
+        raise UserError("Nothing can be decoded without a model.")
+
+    def hypothesis(self, text: str, ids: Sequence[int], context: Context) -> Trace:
+        return word_trace(text)
+
+    def beam_tree(self, text: str, search: Search, context: Context) -> BeamTree:
+        raise UserError("Nothing can be searched for without a model.")
 
     def what_if(
         self, text: str, search: Search, positions: bool, seed: int | None, context: Context
