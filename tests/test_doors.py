@@ -48,6 +48,8 @@ APP_VALUES = {
         "core.text.words",
         "core.trace.trace",
         "core.trace.statistics",
+        "core.trace.alignment",
+        "core.trace.difference",
         "core.trace.head_map",
         "core.trace.npz",
         "core.trace.row_steps",

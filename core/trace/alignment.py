@@ -33,7 +33,8 @@ class Alignment:
     @property
     def shared(self) -> NDArray[np.bool_]:
         """Where both sequences have something, [L]."""
-        return (self.first != GAP) & (self.second != GAP)
+        in_both: NDArray[np.bool_] = (self.first != GAP) & (self.second != GAP)
+        return in_both
 
 
 def align(first: Sequence[Hashable], second: Sequence[Hashable]) -> Alignment:
