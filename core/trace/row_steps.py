@@ -44,6 +44,10 @@ class RowSteps:
     weights: Doubles
     output: Doubles
 
+    def unscaled(self) -> RowSteps:
+        """The same row with ÷ √d_k left out."""
+        return _steps(self.query, self.keys, self.values, self.allowed, self.sums, 1.0)
+
     @property
     def products(self) -> Doubles:
         """q ∘ k, [K, d_k]; each row adds up to its key's sum."""
@@ -61,8 +65,8 @@ class RowSteps:
         return max(0.0, -float((some * np.log2(some)).sum()))
 
 
-def row_steps(trace: Trace, head: Head, query: int, *, scaled: bool = True) -> RowSteps:
-    """The steps of one query's row in one head; `scaled` False leaves out ÷ √d_k.
+def row_steps(trace: Trace, head: Head, query: int) -> RowSteps:
+    """The steps of one query's row in one head.
 
     Raises:
         UserError: the trace holds finished weights only.
@@ -74,19 +78,27 @@ def row_steps(trace: Trace, head: Head, query: int, *, scaled: bool = True) -> R
             "open a model and type a text to see how its weights come about."
         )
     layer = attention.projections[head.layer]
-    q, k, v = (
-        part.astype(np.float64)
-        for part in (layer.query[head.head, query], layer.key[head.head], layer.value[head.head])
+    return attend_row(
+        layer.query[head.head, query].astype(np.float64),
+        layer.key[head.head].astype(np.float64),
+        layer.value[head.head].astype(np.float64),
+        trace.allowed(head.kind)[query],
     )
-    return attend_row(q, k, v, trace.allowed(head.kind)[query], scaled=scaled)
 
 
-def attend_row(
-    query: Doubles, keys: Doubles, values: Doubles, allowed: Booleans, *, scaled: bool = True
-) -> RowSteps:
+def attend_row(query: Doubles, keys: Doubles, values: Doubles, allowed: Booleans) -> RowSteps:
     """query [d_k], keys [K, d_k], values [K, d_v], allowed [K]."""
-    divisor = float(np.sqrt(len(query))) if scaled else 1.0
-    sums = keys @ query
+    return _steps(query, keys, values, allowed, keys @ query, float(np.sqrt(len(query))))
+
+
+def _steps(
+    query: Doubles,
+    keys: Doubles,
+    values: Doubles,
+    allowed: Booleans,
+    sums: Doubles,
+    divisor: float,
+) -> RowSteps:
     scores = sums / divisor
     exponentials = np.zeros_like(scores)
     if allowed.any():

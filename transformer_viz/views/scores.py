@@ -1,8 +1,262 @@
-"""Scores."""
+"""How one weight comes about: the row of one query in one head, step by step."""
 
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.errors import UserError
+from core.trace.row_steps import row_steps
+from core.trace.trace import Head, Trace
+from transformer_viz.drawing.score_layout import LINE, MARGIN, full_height
+from transformer_viz.drawing.score_picture import ScorePicture, score_picture
+from transformer_viz.session import Phase, Session
+from transformer_viz.theme import GRID, Theme, scaled_font, set_role
+from transformer_viz.views.accessibility import announce
+from transformer_viz.views.scores_canvas import ScoresCanvas
 from transformer_viz.views.stage_view import StageView
+from transformer_viz.views.wording import head_title, token_name
+
+EXPORTED_LINES = 200
+"""A longer text is exported as far as it is in view."""
+
+_KEY_MOVES = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+_QUERY_MOVES = {
+    Qt.Key.Key_Left: -1,
+    Qt.Key.Key_Right: 1,
+    Qt.Key.Key_PageUp: -1,
+    Qt.Key.Key_PageDown: 1,
+}
 
 
 class Scores(StageView):
+    """Point at a key to see its pair, click to pin it, Esc to release; ↑ ↓ move the key, ← → the
+    query, S leaves the scaling out."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self._trace: Trace | None = None  # what the picture was made of,
+        self._shown: tuple[object, ...] = ()  # and which part of it
+        self._picture: ScorePicture | None = None
+        self.canvas = ScoresCanvas()
+        self.canvas.setAccessibleName("How the row of one query comes about")
+        self.setFocusProxy(self.canvas)
+        self._build_layout()
+        self.canvas.keyHovered.connect(self._on_hover)
+        self.canvas.keyClicked.connect(self._on_click)
+        self.scaling.toggled.connect(lambda on: session.change_options(scores_scaled=on))
+        self.by_weight.toggled.connect(lambda on: session.change_options(scores_by_weight=on))
+        for changed in (
+            session.traceChanged,
+            session.selectionChanged,
+            session.hoverChanged,
+            session.optionsChanged,
+            session.statusChanged,
+        ):
+            changed.connect(self.invalidate)
+
+    def _build_layout(self) -> None:
+        self._title, self._subtitle = self._label("title"), self._label("soft")
+        self._title.setFont(scaled_font(self.font(), 1.15, bold=True))
+        self.scaling = self._button("÷ √d_k", "Divide the scores by √d_k, as the model does (S)")
+        self.by_weight = self._button("Heaviest first", "Order the keys by weight, not by position")
+        self._message = self._label("soft")
+        self._message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._message.setWordWrap(True)
+        self._message.setMargin(8 * GRID)
+        head = QHBoxLayout()
+        head.setSpacing(2 * GRID)
+        head.addWidget(self._title, 1)
+        head.addWidget(self.scaling)
+        head.addWidget(self.by_weight)
+        header = QVBoxLayout()
+        header.setContentsMargins(MARGIN, 0, MARGIN, 0)
+        header.setSpacing(GRID)
+        header.addLayout(head)
+        header.addWidget(self._subtitle)
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 3 * GRID, 0, 2 * GRID)
+        column.setSpacing(2 * GRID)
+        column.addLayout(header)
+        column.addWidget(self.canvas, 1)
+        self._pages = QStackedLayout(self)
+        self._pages.addWidget(self._message)
+        self._pages.addWidget(page)
+
+    def _label(self, role: str) -> QLabel:
+        label = QLabel()
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        set_role(label, role)
+        return label
+
+    def _button(self, text: str, tooltip: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setCheckable(True)
+        button.setToolTip(tooltip)
+        return button
+
+    def apply_theme(self, theme: Theme) -> None:
+        self.canvas.apply_theme(theme)
+        super().apply_theme(theme)
+
+    # From the session
+
+    @property
+    def query(self) -> int:
+        """The query whose row is shown: pointed at, else pinned, else the first."""
+        for query in (self.session.focus[0], self.session.selection.query):
+            if query is not None:
+                return query
+        return 0
+
+    @property
+    def key(self) -> int:
+        """The key shown in detail: pointed at, else pinned, else the heaviest."""
+        for key in (self.session.focus[1], self.session.selection.key):
+            if key is not None:
+                return key
+        return self._picture.heaviest if self._picture is not None else 0
+
     def refresh(self) -> None:
-        pass
+        options, trace = self.session.options, self.session.trace
+        self.scaling.setChecked(options.scores_scaled)
+        self.by_weight.setChecked(options.scores_by_weight)
+        if trace is None:
+            self._show_message(self.session.status.message or "No sentence yet")
+            return
+        try:
+            self._make_picture(trace)
+        except UserError as error:
+            self._show_message(str(error))
+            return
+        self._pages.setCurrentIndex(1)
+        self._show_titles(trace)
+        self.canvas.set_stale(self.session.status.phase is Phase.BUSY)
+        self.canvas.set_marks(self.key, self.session.selection.key)
+        announce(self.canvas, self._description())
+
+    def _make_picture(self, trace: Trace) -> None:
+        options, head, query = self.session.options, self.session.selection.primary, self.query
+        scaled, by_weight = options.scores_scaled, options.scores_by_weight
+        shown = head, query, scaled, by_weight
+        if trace is self._trace and shown == self._shown:
+            return
+        steps = row_steps(trace, head, query)
+        unscaled = steps.unscaled()
+        self._picture = score_picture(
+            trace,
+            head,
+            query,
+            steps=steps if scaled else unscaled,
+            entropies=(steps.entropy, unscaled.entropy),
+            scaled=scaled,
+            by_weight=by_weight,
+        )
+        self._trace, self._shown = trace, shown
+        self.canvas.set_picture(self._picture)
+
+    def _show_message(self, text: str) -> None:
+        self._trace = self._picture = None
+        self.canvas.set_picture(None)
+        self._message.setText(text)
+        self._pages.setCurrentIndex(0)
+
+    def _show_titles(self, trace: Trace) -> None:
+        selection, status = self.session.selection, self.session.status
+        several = len(selection.heads)
+        note = f"  (the current one of {several} selected)" if several > 1 else ""
+        self._title.setText(head_title(selection.primary) + note)
+        failed = status.phase is Phase.FAILED
+        text = f"⚠ {status.message}" if failed else self._query_line(trace)
+        self._subtitle.setText(text)
+        set_role(self._subtitle, "error" if failed else "soft")
+
+    def _query_line(self, trace: Trace) -> str:
+        if self.session.focus[0] is None and self.session.selection.query is None:
+            return "The first query, as none is pinned; ← → choose another"
+        token = token_name(trace.query_tokens(self.session.selection.kind)[self.query])
+        return f"How much “{token}” ({self.query + 1}) looks at each key, step by step"
+
+    def _description(self) -> str:
+        """For screen readers: the pair, its numbers, and how even the row is."""
+        picture = self._picture
+        assert picture is not None
+        with_root, without = picture.entropies
+        return (
+            f"{self.canvas.pair_in_words()}. Entropy of the row {with_root:.2f} bits with "
+            f"the scaling, {without:.2f} bits without."
+        )
+
+    # From the user
+
+    def _on_hover(self, key: int | None) -> None:
+        self.session.set_hover(None if key is None else self.query, key)
+
+    def _on_click(self, key: int) -> None:
+        """Pin the pair; clicking what is pinned releases it."""
+        selection = self.session.selection
+        if (self.query, key) == (selection.query, selection.key):
+            self.session.release()
+        else:
+            self.session.pin(self.query, key)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key, picture = event.key(), self._picture
+        if key == Qt.Key.Key_Escape:
+            self.session.release()
+        elif picture is None:
+            super().keyPressEvent(event)
+        elif key in _KEY_MOVES:
+            self._move_key(picture, _KEY_MOVES[Qt.Key(key)])
+        elif key in _QUERY_MOVES:
+            self._pin(max(0, self.query + _QUERY_MOVES[Qt.Key(key)]), self.key)
+        elif key == Qt.Key.Key_S:
+            self.scaling.toggle()
+        else:
+            super().keyPressEvent(event)
+
+    def _move_key(self, picture: ScorePicture, step: int) -> None:
+        """To the line above or below, in the order shown."""
+        position = picture.position_of(self.key) + step
+        self._pin(self.query, int(picture.order[max(0, min(position, len(picture.order) - 1))]))
+
+    def _pin(self, query: int, key: int) -> None:
+        self.session.set_hover(None, None)
+        self.session.pin(query, key)
+        self.canvas.reveal(self.key)
+
+    # For a file
+
+    def export_size(self) -> QSize:
+        """All keys of a text that is not too long; else as much as is in view."""
+        lines = 0 if self._picture is None else len(self._picture.order)
+        if not 0 < lines <= EXPORTED_LINES:
+            return self.size()
+        return QSize(self.width(), 2 * LINE + full_height(lines))
+
+    def paint_export(self, painter: QPainter, rect: QRect) -> None:
+        picture = self._picture
+        if picture is None or len(picture.order) > EXPORTED_LINES:
+            super().paint_export(painter, rect)
+            return
+        painter.fillRect(rect, self.theme.color("paper"))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        title = QRectF(rect).adjusted(MARGIN, 0, -MARGIN, 0)
+        title.setHeight(2 * LINE)
+        painter.setFont(self._title.font())
+        painter.setPen(self.theme.color("ink"))
+        name = head_title(Head(*self.session.selection.primary))
+        query = f"query {token_name(picture.query)} ({picture.number + 1})"
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+        painter.drawText(title, flags, f"{name} · {query}")
+        area = QRectF(rect).adjusted(0, 2 * LINE, 0, 0)
+        self.canvas.paint(painter, self.canvas.layout_in(area, scroll=0.0))

@@ -174,9 +174,8 @@ def row(scores: list[float], allowed: list[bool] | None = None, *, scaled: bool)
     keys = np.zeros((len(scores), 4))
     keys[:, 0] = scores
     mask = np.ones(len(scores), np.bool_) if allowed is None else np.array(allowed)
-    return attend_row(
-        np.array([1.0, 0, 0, 0]), keys, np.ones((len(scores), 2)), mask, scaled=scaled
-    )
+    steps = attend_row(np.array([1.0, 0, 0, 0]), keys, np.ones((len(scores), 2)), mask)
+    return steps if scaled else steps.unscaled()
 
 
 @given(st.lists(SIGNED, min_size=2, max_size=20))
