@@ -64,6 +64,7 @@ class WhatIf(QObject):
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
         self._pause.timeout.connect(self._ask)
         session.modelChanged.connect(self._on_model)
+        session.textChanged.connect(self._on_text)
         session.traceChanged.connect(self._on_trace)
 
     def change(self, **changes: object) -> None:
@@ -90,6 +91,13 @@ class WhatIf(QObject):
                 done=self._show_table,
                 failed=self._show_table_problem,
             )
+
+    def _on_text(self) -> None:
+        """The sentence typed must not wait for the variant of the one before; what is shown
+        belongs to the session's trace and stays with it."""
+        if self.variant is None:
+            self._drop()
+            self._pause.start()
 
     def _on_trace(self) -> None:
         self._drop()

@@ -1,14 +1,255 @@
-"""Positions."""
+"""The model's positional encoding in four pictures, and what becomes of the sentence without it."""
 
+from PySide6.QtCore import QRect, QSize, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.trace.positions import PositionTable
+from transformer_viz.drawing.extent import Extent
 from transformer_viz.session import Session
+from transformer_viz.theme import GRID, set_role
+from transformer_viz.views.position_curves import PositionCurves
+from transformer_viz.views.position_grid import PositionGrid
+from transformer_viz.views.position_page import PositionPage, PositionState, label
+from transformer_viz.views.position_shift import PositionShift
+from transformer_viz.views.position_similarity import PositionSimilarity
 from transformer_viz.views.stage_view import StageView
+from transformer_viz.views.what_if_panel import WhatIfPanel
 from transformer_viz.what_if import WhatIf
+
+PAGES = {
+    "grid": "Grid",
+    "curves": "Curves",
+    "similarity": "Similarity",
+    "shift": "Shift",
+    "what_if": "What if",
+}
+"""The name of each page and its title."""
+
+MOST_CURVES = 6
+FEWEST_SHOWN = 8
+_FEW = 128  # positions shown of sinusoids whose model does not say what it saw
 
 
 class Positions(StageView):
     def __init__(self, session: Session, what_if: WhatIf) -> None:
         super().__init__(session)
         self._what_if = what_if
+        self._of: PositionTable | None = None  # for which the choices were made
+        self.grid = PositionGrid()
+        self.curves = PositionCurves()
+        self.similarity = PositionSimilarity()
+        self.shift = PositionShift()
+        self.what_if = WhatIfPanel(session, what_if)
+        self._build()
+        self.grid.dimensionChosen.connect(self._follow_dimension)
+        self.dimensions.changed.connect(self.invalidate)
+        self.shown.valueChanged.connect(self.invalidate)
+        what_if.tableChanged.connect(self.invalidate)
+        session.traceChanged.connect(self.invalidate)
+
+    def _build(self) -> None:
+        self._switch = QButtonGroup(self)
+        self._pages = QStackedWidget()
+        switch = QHBoxLayout()
+        switch.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 0)
+        switch.setSpacing(GRID)
+        for index, (name, title) in enumerate(PAGES.items()):
+            button = QPushButton(title)
+            button.setCheckable(True)
+            self._switch.addButton(button, index)
+            switch.addWidget(button)
+            self._pages.addWidget(getattr(self, name))
+        self._switch.button(0).setChecked(True)
+        self._switch.idClicked.connect(self._show_page)
+        switch.addStretch(1)
+        self.dimensions = DimensionField()
+        self.shown = QSpinBox(minimum=FEWEST_SHOWN, prefix="0 to ")
+        self._shown_label = QLabel("Positions")
+        self._shown_label.setBuddy(self.shown)
+        self.shown.setAccessibleName("Last position shown")
+        self.shown.setKeyboardTracking(False)
+        for control in (self.dimensions, self._shown_label, self.shown):
+            switch.addWidget(control)
+        self._facts = label("soft")
+        self._facts.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
+        self._problem = label("error", wrap=True)
+        self._problem.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2 * GRID)
+        column.addLayout(switch)
+        column.addWidget(self._facts)
+        column.addWidget(self._problem)
+        column.addWidget(self._pages, 1)
+        self.setFocusProxy(self._switch.button(0))
+
+    @property
+    def page(self) -> str:
+        return list(PAGES)[self._pages.currentIndex()]
+
+    def show_page(self, name: str) -> None:
+        self._show_page(list(PAGES).index(name))
+
+    def _show_page(self, index: int) -> None:
+        self._switch.button(index).setChecked(True)
+        self._pages.setCurrentIndex(index)
+        self.invalidate()
 
     def refresh(self) -> None:
-        pass
+        table, page = self._what_if.table, self._pages.currentWidget()
+        self.what_if.apply_look(self.theme, self.color_map)
+        if table is not None and table is not self._of:
+            self._of = table
+            self._choose(table)
+        self._facts.setText("" if table is None else facts(table))
+        self._problem.setText(self._what_if.table_problem)
+        self._problem.setVisible(bool(self._what_if.table_problem))
+        about_table = isinstance(page, PositionPage)
+        follows = page in (self.curves, self.shift)
+        self._facts.setVisible(about_table)
+        self.dimensions.setVisible(follows and table is not None)
+        for control in (self._shown_label, self.shown):
+            control.setVisible(about_table and page is not self.shift and table is not None)
+        if isinstance(page, PositionPage):
+            page.setVisible(table is not None)
+            if table is not None:
+                page.show_state(self._state(table), self.theme)
+
+    def _state(self, table: PositionTable) -> PositionState:
+        trace = self.session.trace
+        extent = Extent(
+            shown=self.shown.value() + 1,
+            end=len(table.values) if table.learned else None,
+            trained=table.trained,
+            sentence=0 if trace is None else len(trace.source_tokens),
+        )
+        return PositionState(table, extent, self.dimensions.chosen)
+
+    def _choose(self, table: PositionTable) -> None:
+        """What a new model opens on: past the end of what it knows, and waves of every length."""
+        count = len(table.values)
+        trained = table.trained or _FEW * 2 // 3
+        most = count + max(count // 8, FEWEST_SHOWN) if table.learned else count
+        shown = most if table.learned else min(count, trained * 3 // 2)
+        self.shown.blockSignals(True)
+        self.shown.setMaximum(most - 1)
+        self.shown.setValue(shown - 1)
+        self.shown.blockSignals(False)
+        pairs = table.d_model // 2
+        first = dict.fromkeys(min(pairs - 1, pairs * part // 8) for part in (0, 1, 2, 4))
+        self.dimensions.choose(tuple(int(table.pairs[pair, 0]) for pair in first), table.d_model)
+
+    def _follow_dimension(self, dimension: int) -> None:
+        self.dimensions.add(dimension)
+        self.show_page("curves")
+
+    def export_size(self) -> QSize:
+        return self._picture().size()
+
+    def paint_export(self, painter: QPainter, rect: QRect) -> None:
+        painter.fillRect(rect, self.theme.color("paper"))
+        picture = self._picture()
+        picture.render(painter, rect.topLeft(), picture.rect(), self.RenderFlag.DrawChildren)
+
+    def _picture(self) -> QWidget:
+        page = self._pages.currentWidget()
+        assert isinstance(page, PositionPage | WhatIfPanel)
+        return page.picture()
+
+
+class DimensionField(QWidget):
+    """Which columns to follow, typed as numbers between commas."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chosen: tuple[int, ...] = ()
+        self._count = 0
+        self.edit = QLineEdit()
+        self.edit.setAccessibleName("Dimensions to follow")
+        self.edit.setMinimumWidth(28 * GRID)
+        self.edit.editingFinished.connect(self._read)
+        name = QLabel("Dimensions")
+        name.setBuddy(self.edit)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2 * GRID)
+        row.addWidget(name)
+        row.addWidget(self.edit)
+
+    def choose(self, dimensions: tuple[int, ...], count: int) -> None:
+        """Follow these of `count` columns."""
+        self._count = count
+        self.chosen = dimensions
+        self._write()
+
+    def add(self, dimension: int) -> None:
+        """Follow one more; of too many the oldest goes."""
+        others = tuple(one for one in self.chosen if one != dimension)
+        self.chosen = (*others, dimension)[-MOST_CURVES:]
+        self._write()
+        self.changed.emit()
+
+    def _write(self) -> None:
+        self.edit.setText(", ".join(map(str, self.chosen)))
+        self._show_problem("")
+
+    def _read(self) -> None:
+        try:
+            chosen = parse_dimensions(self.edit.text(), self._count)
+        except ValueError as error:
+            self._show_problem(str(error))
+            return
+        self._show_problem("")
+        if chosen != self.chosen:
+            self.chosen = chosen
+            self.changed.emit()
+
+    def _show_problem(self, problem: str) -> None:
+        last = self._count - 1
+        self.edit.setToolTip(problem or f"Up to {MOST_CURVES} numbers from 0 to {last}")
+        set_role(self.edit, "error" if problem else "")
+
+
+def parse_dimensions(text: str, count: int) -> tuple[int, ...]:
+    """Raises ValueError with a sentence for the user."""
+    words = [word for word in text.replace(",", " ").split() if word]
+    wrong = next((w for w in words if not w.isdecimal() or int(w) >= count), None)
+    if wrong is not None:
+        raise ValueError(f"There is no dimension {wrong}; they are numbered 0 to {count - 1}.")
+    chosen = tuple(dict.fromkeys(map(int, words)))
+    if not 1 <= len(chosen) <= MOST_CURVES:
+        raise ValueError(f"Give 1 to {MOST_CURVES} dimensions.")
+    return chosen
+
+
+def facts(table: PositionTable) -> str:
+    """The kind of encoding in one line."""
+    parts = []
+    if table.learned:
+        parts.append(f"Learned table of {len(table.values):,} positions")
+    else:
+        layout = (
+            "all sines, then all cosines"
+            if table.layout == "halves"
+            else "sines and cosines in turn"
+        )
+        parts.append(f"Sinusoids, {layout}")
+        if table.denominator != "d_model":
+            parts.append("last wavelength 10000 · 2π")
+    parts.append(f"{table.d_model} dimensions")
+    if table.trained is not None:
+        parts.append(f"texts of up to {table.trained} tokens in training")
+    return " · ".join(parts)

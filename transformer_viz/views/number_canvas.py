@@ -1,0 +1,137 @@
+"""A `NumberMap` to point at: hover, click, arrow keys."""
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from transformer_viz.drawing.number_map import (
+    MapLayout,
+    NumberMap,
+    draw_number_map,
+    lay_out_map,
+)
+from transformer_viz.theme import GRID, LIGHT, Theme
+
+_MOVES = {
+    Qt.Key.Key_Left: (0, -1),
+    Qt.Key.Key_Right: (0, 1),
+    Qt.Key.Key_Up: (-1, 0),
+    Qt.Key.Key_Down: (1, 0),
+    Qt.Key.Key_PageUp: (-10, 0),
+    Qt.Key.Key_PageDown: (10, 0),
+}
+
+
+class NumberCanvas(QWidget):
+    """The cell in focus is the one under the pointer, else where the arrow keys went."""
+
+    focusMoved = Signal()
+    clicked = Signal(int, int)  # row, column; also by Return and Space
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.cell: tuple[int, int] | None = None
+        self._picture: NumberMap | None = None
+        self._table = np.zeros((256, 4), np.uint8)
+        self._image = QImage()
+        self._theme = LIGHT
+        self.setAccessibleName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60 * GRID, 40 * GRID)
+
+    def show_picture(self, picture: NumberMap, table: np.ndarray, theme: Theme) -> None:
+        """`table`: RGBA uint8 [256, 4] by code."""
+        self._picture, self._table, self._theme = picture, table, theme
+        self._image = picture.image(table)
+        if self.cell is not None and not self._exists(*self.cell):
+            self._move_to(None)
+        self.update()
+
+    def layout_now(self) -> MapLayout:
+        assert self._picture is not None
+        shape = self._picture.codes.shape
+        return lay_out_map(QRectF(self.rect()), shape, self._picture.square, self.font())
+
+    def _exists(self, row: int, column: int) -> bool:
+        """Whether there is a cell, and the table has not ended before it."""
+        assert self._picture is not None
+        rows, columns = self._picture.codes.shape
+        present = self._picture.extent.present
+        inside = 0 <= row < min(rows, present) and 0 <= column < columns
+        return inside and (not self._picture.square or column < present)
+
+    def _move_to(self, cell: tuple[int, int] | None) -> None:
+        if cell is not None and not self._exists(*cell):
+            cell = None
+        if cell != self.cell:
+            self.cell = cell
+            self.update()
+            self.focusMoved.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._picture is None:
+            return
+        painter = QPainter(self)
+        layout = self.layout_now()
+        draw_number_map(
+            painter,
+            QRectF(self.rect()),
+            self._picture,
+            layout,
+            self._image,
+            self._table,
+            self._theme,
+            self.font(),
+        )
+        if self.hasFocus():
+            painter.setPen(self._theme.color("accent"))
+            painter.drawRect(layout.cells.adjusted(-0.5, -0.5, 0.5, 0.5))
+        if self.cell is not None:
+            self._draw_cross(painter, layout, *self.cell)
+
+    def _draw_cross(self, painter: QPainter, layout: MapLayout, row: int, column: int) -> None:
+        cell, cells = layout.cell_rect(row, column), layout.cells
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self._theme.color("accent"), 1))
+        painter.drawRect(QRectF(cells.left(), cell.top(), cells.width(), cell.height()))
+        painter.drawRect(QRectF(cell.left(), cells.top(), cell.width(), cells.height()))
+        frame = cell.united(QRectF(cell.center() - QPointF(3, 3), cell.center() + QPointF(3, 3)))
+        painter.setPen(QPen(self._theme.color("ink"), 1.5))
+        painter.drawRect(frame)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._picture is not None:
+            self._move_to(self.layout_now().cell_at(event.position()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._move_to(None)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        if event.button() == Qt.MouseButton.LeftButton and self.cell is not None:
+            self.clicked.emit(*self.cell)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._picture is None:
+            return
+        if event.key() in _MOVES:
+            row, column = self.cell or (0, 0)
+            rows, columns = _MOVES[Qt.Key(event.key())] if self.cell else (0, 0)
+            cell = max(0, row + rows), max(0, column + columns)
+            if self._exists(*cell):
+                self._move_to(cell)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Space) and self.cell is not None:
+            self.clicked.emit(*self.cell)
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QEvent) -> None:
+        self.update()
+
+    def focusOutEvent(self, event: QEvent) -> None:
+        self.update()

@@ -1,0 +1,250 @@
+"""PE(pos + k) as one rotation of PE(pos), the same for every position."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QLabel,
+    QSizePolicy,
+    QSlider,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.trace.positions import PositionTable, Shift, rotation, shift
+from transformer_viz.drawing.diverging import diverging_table
+from transformer_viz.drawing.numbers import share
+from transformer_viz.drawing.rotation import TurnedPair, draw_pair, draw_rotation, face_size
+from transformer_viz.drawing.strips import HEIGHT as STRIP
+from transformer_viz.drawing.strips import draw_strip
+from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font
+from transformer_viz.views.accessibility import announce
+from transformer_viz.views.position_page import PositionPage, PositionState, label
+
+MOST_PAIRS = 4
+MARGIN = 4 * GRID
+_STRIPS = (("PE(pos)", "soft"), ("R_k · PE(pos)", "accent"), ("PE(pos + k)", "warning"))
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftPicture:
+    """`vectors`: PE(pos), R_k PE(pos) and PE(pos + k), [3, D]; `matrix` and `columns`: R_k on the
+    pairs drawn."""
+
+    pairs: tuple[TurnedPair, ...]
+    vectors: np.ndarray
+    matrix: np.ndarray
+    columns: tuple[int, ...]
+
+
+class ShiftCanvas(QWidget):
+    """Left, pairs as clock faces; right, the part of R_k that turns them; below, whole vectors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: ShiftPicture | None = None
+        self._theme = LIGHT
+        self.setAccessibleName("Shift as a rotation")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60 * GRID, 48 * GRID)
+
+    def show_picture(self, picture: ShiftPicture, theme: Theme) -> None:
+        self.shown, self._theme = picture, theme
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.shown is None:
+            return
+        painter = QPainter(self)
+        inside = QRectF(self.rect()).adjusted(MARGIN, GRID, -MARGIN, -GRID)
+        pitch = STRIP + 2 * GRID
+        strips = inside.adjusted(0, inside.height() - 3 * pitch - GRID, 0, 0)
+        above = inside.adjusted(0, 0, 0, -strips.height() - 3 * GRID)
+        side = min(0.42 * inside.width(), above.height(), 76 * GRID)
+        self._draw_matrix(painter, QRectF(above.right() - side, above.top(), side, side))
+        self._draw_pairs(painter, above.adjusted(0, 0, -side - 4 * GRID, 0))
+        self._draw_strips(painter, strips, pitch)
+
+    def _draw_pairs(self, painter: QPainter, rect: QRectF) -> None:
+        assert self.shown is not None
+        pairs = self.shown.pairs
+        columns = max(
+            range(1, len(pairs) + 1),
+            key=lambda count: face_size(
+                QSizeF(rect.width() / count, rect.height() / -(-len(pairs) // count)), self.font()
+            ),
+        )
+        rows = -(-len(pairs) // columns)
+        width, height = rect.width() / columns, rect.height() / rows
+        radius = max((abs(p) for pair in pairs for p in (pair.start, pair.target)), default=1.0)
+        for index, pair in enumerate(pairs):
+            left = rect.left() + index % columns * width
+            top = rect.top() + index // columns * height
+            cell = QRectF(left, top, width, height)
+            draw_pair(painter, cell, pair, radius or 1.0, self._theme, self.font())
+
+    def _draw_matrix(self, painter: QPainter, rect: QRectF) -> None:
+        assert self.shown is not None
+        small = scaled_font(self.font(), 0.85)
+        line = QFontMetricsF(small).height()
+        painter.setFont(small)
+        painter.setPen(self._theme.color("ink"))
+        title = "R_k, the same at every position"
+        painter.drawText(QRectF(rect.left(), rect.top(), rect.width(), line), 0, title)
+        draw_rotation(
+            painter,
+            rect.adjusted(0, line + GRID, 0, 0),
+            self.shown.matrix,
+            self.shown.columns,
+            diverging_table(self._theme),
+            self._theme,
+            self.font(),
+        )
+
+    def _draw_strips(self, painter: QPainter, rect: QRectF, pitch: float) -> None:
+        assert self.shown is not None
+        table = diverging_table(self._theme)
+        painter.setFont(scaled_font(self.font(), 0.85))
+        names = 2 * GRID + max(
+            QFontMetricsF(painter.font()).horizontalAdvance(name) for name, _ in _STRIPS
+        )
+        limit = float(np.abs(self.shown.vectors).max()) or 1.0
+        for row, ((name, token), values) in enumerate(
+            zip(_STRIPS, self.shown.vectors, strict=True)
+        ):
+            top = rect.top() + row * pitch
+            painter.setPen(self._theme.color(token))
+            painter.drawText(
+                QRectF(rect.left(), top, names, STRIP), Qt.AlignmentFlag.AlignVCenter, name
+            )
+            strip = QRectF(rect.left() + names, top, rect.width() - names, STRIP)
+            draw_strip(painter, strip, values, limit, table, self._theme)
+
+
+class PositionShift(PositionPage):
+    def __init__(self) -> None:
+        super().__init__()
+        self._state: PositionState | None = None
+        self._theme = LIGHT
+        self._of: tuple[PositionTable, int] | None = None
+        self._shift: Shift | None = None
+        self.k = Amount("k", "Shift by k positions", 5)
+        self.position = Amount("pos", "Position", 0)
+        self.canvas = ShiftCanvas()
+        self.statement = label("title", wrap=True)
+        self.statement.setContentsMargins(MARGIN, 0, MARGIN, 0)
+        self.setFocusProxy(self.k.slider)
+        controls = QGridLayout()
+        controls.setContentsMargins(MARGIN, 0, MARGIN, GRID)
+        controls.setHorizontalSpacing(2 * GRID)
+        controls.setColumnStretch(1, 1)
+        for row, amount in enumerate((self.k, self.position)):
+            for column, part in enumerate((amount.name, amount.slider, amount.box)):
+                controls.addWidget(part, row, column)
+            amount.box.valueChanged.connect(self._refresh)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 2 * GRID)
+        rows.addLayout(controls)
+        rows.addWidget(self.canvas, 1)
+        rows.addWidget(self.statement)
+
+    def picture(self) -> QWidget:
+        return self.canvas
+
+    def show_state(self, state: PositionState, theme: Theme) -> None:
+        self._state, self._theme = state, theme
+        last = len(state.table.values) - 1
+        self.k.set_maximum(last // 2)
+        self.position.set_maximum(last - last // 2)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        if self._state is None:
+            return
+        table, k = self._state.table, self.k.box.value()
+        if self._of is None or self._of[0] is not table or self._of[1] != k:
+            self._of, self._shift = (table, k), shift(table, k)
+        assert self._shift is not None
+        position = self.position.box.value()
+        pairs = _chosen_pairs(table, self._state.dimensions)
+        picture = shift_picture(table, self._shift, position, pairs)
+        self.canvas.show_picture(picture, self._theme)
+        self.statement.setText(shift_statement(table, self._shift))
+        turns = ", ".join(f"{pair.name} by {pair.angle:.2f} rad" for pair in picture.pairs)
+        announce(self.canvas, f"Position {position} shifted by {k}: {turns}")
+
+
+class Amount:
+    """A slider and a box for the same whole number."""
+
+    def __init__(self, name: str, description: str, value: int) -> None:
+        self.name = QLabel(name)
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setValue(value)
+        self.box = QSpinBox(value=value)
+        for part in (self.slider, self.box):
+            part.setAccessibleName(description)
+            part.setToolTip(description)
+        self.slider.valueChanged.connect(self.box.setValue)
+        self.box.valueChanged.connect(self.slider.setValue)
+
+    def set_maximum(self, maximum: int) -> None:
+        self.slider.setMaximum(maximum)
+        self.box.setMaximum(maximum)
+
+
+def _chosen_pairs(table: PositionTable, dimensions: tuple[int, ...]) -> list[int]:
+    """The pairs of the chosen dimensions, each once, as many as can be drawn."""
+    pairs = dict.fromkeys(table.pair_of(dimension)[0] for dimension in dimensions)
+    return list(pairs)[:MOST_PAIRS]
+
+
+def shift_picture(
+    table: PositionTable, one: Shift, position: int, pairs: list[int]
+) -> ShiftPicture:
+    vectors = np.stack(
+        [table.values[position], one.rotated[position], table.values[position + one.k]]
+    )
+    wavelengths = table.wavelengths
+    turned = []
+    for pair in pairs:
+        sine, cosine = table.pairs[pair]
+        points = vectors[:, cosine] + 1j * vectors[:, sine]
+        turned.append(
+            TurnedPair(
+                name=f"dimensions {sine}, {cosine}",
+                note="" if wavelengths is None else f"wavelength {wavelengths[pair]:,.1f}",
+                angle=float(one.angles[pair]),
+                start=complex(points[0]),
+                turned=complex(points[1]),
+                target=complex(points[2]),
+            )
+        )
+    blocks = np.arange(2 * len(pairs)).reshape(-1, 2)
+    return ShiftPicture(
+        pairs=tuple(turned),
+        vectors=vectors,
+        matrix=rotation(one.angles[pairs], blocks),
+        columns=tuple(int(column) for column in table.pairs[pairs].ravel()),
+    )
+
+
+def shift_statement(table: PositionTable, one: Shift) -> str:
+    if table.learned:
+        largest = float(np.abs(table.values).max())
+        return (
+            "No fixed rotation takes a learned PE(pos) to PE(pos + k): the one that fits best, "
+            f"pair by pair, misses by up to {share(one.error)}, where entries reach "
+            f"{share(largest)}."
+        )
+    return (
+        "PE(pos + k) = R_k · PE(pos), with the same R_k for every position: the largest "
+        f"difference over all {len(one.rotated)} positions and {table.d_model} dimensions is "
+        f"{share(one.error)}."
+    )
