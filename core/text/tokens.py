@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 WORD_START = "▁"
+_BYTE_PIECE = re.compile("<0x([0-9A-Fa-f]{2})>")
 
 
 class TokenKind(StrEnum):
@@ -44,6 +46,7 @@ class Token:
         return self.kind is TokenKind.SPECIAL or self.piece.startswith(WORD_START)
 
     @property
-    def byte(self) -> int:
-        """The byte, 0 to 255, that a byte piece such as ``<0xE2>`` stands for."""
-        return int(self.piece[3:5], 16)
+    def byte(self) -> int | None:
+        """What a byte piece such as ``<0xE2>`` stands for, 0 to 255."""
+        found = _BYTE_PIECE.fullmatch(self.piece) if self.kind is TokenKind.BYTE else None
+        return None if found is None else int(found[1], 16)

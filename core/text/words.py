@@ -71,9 +71,10 @@ def join_pieces(tokens: Sequence[Token]) -> Token:
     if len(tokens) == 1:
         return tokens[0]
     text = ""
-    for is_byte, run in groupby(tokens, lambda token: token.kind is TokenKind.BYTE):
+    for is_byte, run in groupby(tokens, lambda token: token.byte is not None):
         if is_byte:
-            text += bytes(token.byte for token in run).decode("utf-8", "replace")
+            spelled = bytes(token.byte for token in run if token.byte is not None)
+            text += spelled.decode("utf-8", "replace")
         else:
             text += "".join("" if token.piece == WORD_START else token.label for token in run)
     unknown = any(token.kind is TokenKind.UNKNOWN for token in tokens)
