@@ -2,16 +2,16 @@
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter
+from PySide6.QtGui import QBrush, QFont, QFontMetricsF, QPainter
 
 from transformer_viz.drawing.hatch import hatch_brush
 from transformer_viz.drawing.images import to_image
+from transformer_viz.drawing.scales import Legend
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 WIDTH = 3 * GRID
-ROOM = 24 * GRID  # bar, ticks and caption
+ROOM = 25 * GRID  # bar, ticks and caption
 MOST = 60 * GRID
-_CAPTION = ("weight", "absolute 0–1")
 
 
 def draw_color_bar(
@@ -21,42 +21,63 @@ def draw_color_bar(
     theme: Theme,
     font: QFont,
     *,
+    legend: Legend,
     masked: bool,
+    threshold: float = 0.0,
 ) -> None:
-    """A vertical bar from 1 to 0 with ticks and caption in `rect`; `masked` adds the hatch.
+    """A vertical bar from level 1 to 0 with ticks and caption in `rect`; `masked` adds the hatch,
+    a `threshold` says which weights are left blank.
 
     `table`: RGBA uint8 [256, 4] by code (`colormap.lookup_table`).
     """
-    small = scaled_font(font, 0.85)
-    line = QFontMetricsF(small).height()
-    lines = len(_CAPTION) + (1.5 if masked else 0)
-    height = min(MOST, rect.height() - lines * line - 3 * GRID)
-    painter.setFont(small)
+    painter.save()
+    painter.setFont(scaled_font(font, 0.85))
+    line = QFontMetricsF(painter.font()).height()
+    swatches: list[tuple[QBrush | None, str]] = []
+    if threshold > 0:
+        swatches.append((None, f"below {threshold:g}"))
+    if masked:
+        ratio = painter.device().devicePixelRatioF()
+        swatches.append((hatch_brush(theme, rect.topLeft(), ratio), "masked"))
+    below = (len(legend.caption) + 1.5 * len(swatches)) * line
+    height = min(MOST, rect.height() - below - 3 * GRID)
+    top = rect.top()
     if height >= 4 * line:
-        bar = QRectF(rect.left(), rect.top(), WIDTH, height)
-        painter.drawImage(bar, to_image(table[:0:-1, None]))
-        painter.setPen(theme.color("border"))
-        painter.drawRect(bar)
-        painter.setPen(theme.color("soft"))
-        for value, text in ((1.0, "1"), (0.5, "0.5"), (0.0, "0")):
-            y = bar.bottom() - value * height
-            painter.drawLine(QPointF(bar.right(), y), QPointF(bar.right() + GRID, y))
-            box = QRectF(bar.right() + 2 * GRID, y - line / 2, ROOM, line)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
+        bar = QRectF(rect.left(), top, WIDTH, height)
+        _draw_bar(painter, bar, table, theme, legend, line)
         top = bar.bottom() + 2 * GRID + line / 2
-    else:
-        top = rect.top()
     painter.setPen(theme.color("soft"))
-    for text in _CAPTION:
+    for text in legend.caption:
         painter.drawText(QRectF(rect.left(), top, ROOM, line), Qt.AlignmentFlag.AlignLeft, text)
         top += line
-    if masked:
+    for brush, text in swatches:
         top += line / 2
-        swatch = QRectF(rect.left(), top, WIDTH, WIDTH)
-        ratio = painter.device().devicePixelRatioF()
-        painter.fillRect(swatch, hatch_brush(theme, swatch.topLeft(), ratio))
-        painter.setPen(theme.color("border"))
-        painter.drawRect(swatch)
-        painter.setPen(theme.color("soft"))
-        box = QRectF(swatch.right() + 2 * GRID, top, ROOM, WIDTH)
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, "masked")
+        _draw_swatch(painter, QPointF(rect.left(), top), brush, text, theme)
+        top += line
+    painter.restore()
+
+
+def _draw_bar(
+    painter: QPainter, bar: QRectF, table: np.ndarray, theme: Theme, legend: Legend, line: float
+) -> None:
+    painter.drawImage(bar, to_image(table[:0:-1, None]))
+    painter.setPen(theme.color("border"))
+    painter.drawRect(bar)
+    painter.setPen(theme.color("soft"))
+    for level, text in legend.ticks:
+        y = bar.bottom() - level * bar.height()
+        painter.drawLine(QPointF(bar.right(), y), QPointF(bar.right() + GRID, y))
+        box = QRectF(bar.right() + 2 * GRID, y - line / 2, ROOM, line)
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
+
+
+def _draw_swatch(
+    painter: QPainter, corner: QPointF, brush: QBrush | None, text: str, theme: Theme
+) -> None:
+    swatch = QRectF(corner.x(), corner.y(), WIDTH, WIDTH)
+    painter.fillRect(swatch, brush or QBrush(theme.color("paper")))
+    painter.setPen(theme.color("border"))
+    painter.drawRect(swatch)
+    painter.setPen(theme.color("soft"))
+    box = QRectF(swatch.right() + 2 * GRID, corner.y(), ROOM, WIDTH)
+    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)

@@ -1,7 +1,7 @@
-"""Attention weights to colours, on an absolute scale: weight 0 is always the first colour of the
-map and weight 1 the last, whatever the head or the text.
+"""Attention weights to colours: weight 0 is the first colour of the map and weight 1 the last,
+whatever the head or the text, unless another scale is asked for (`scales`).
 
-Weights travel as *codes*, one uint8 per cell: 0 is a masked cell, 1 … 255 are weights 0 … 1. So
+Weights travel as *codes*, one uint8 per cell: 0 is a masked cell, 1 … 255 are levels 0 … 1. So
 a picture of 2 000 × 2 000 cells takes 4 MB, a change of colours is a change of 256 table entries,
 and the maximum over a block of cells is masked only where the whole block is.
 
@@ -14,10 +14,14 @@ from functools import lru_cache
 import numpy as np
 
 from transformer_viz.drawing.gradient import even_lightness
+from transformer_viz.drawing.hatch import rgba
+from transformer_viz.drawing.scales import to_levels
+from transformer_viz.options import Scale
 from transformer_viz.theme import Theme
 
 MASKED = 0
-LEVELS = 254  # steps between weight 0 (code 1) and weight 1 (code 255)
+BLANK = 1  # level 0, and whatever lies below a threshold
+LEVELS = 254  # steps between level 0 (code 1) and level 1 (code 255)
 
 
 class ColorMap(StrEnum):
@@ -28,21 +32,31 @@ class ColorMap(StrEnum):
     GREY = "grey"
 
 
-def encode(weights: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+def encode(
+    weights: np.ndarray,
+    allowed: np.ndarray,
+    scale: Scale = Scale.ABSOLUTE,
+    threshold: float = 0.0,
+) -> np.ndarray:
     """Codes, uint8 [..., Q, K], of weights [..., Q, K] in 0 … 1 (clipped); masked where not
-    allowed, bool [Q, K]."""
-    codes = np.multiply(weights, LEVELS, dtype=np.float32)
-    np.clip(codes, 0, LEVELS, out=codes)
+    allowed, bool [Q, K]. With a threshold, code 1 is for the weights below it alone."""
+    codes = to_levels(weights, scale) * np.float32(LEVELS)
     codes += 1.5  # truncation then rounds to the nearest level
-    return codes.astype(np.uint8) * allowed  # [..., Q, K]
+    codes = codes.astype(np.uint8)
+    if threshold > 0:
+        codes = np.where(weights < threshold, np.uint8(BLANK), np.maximum(codes, BLANK + 1))
+    return codes * allowed  # [..., Q, K]
 
 
-def lookup_table(color_map: ColorMap, theme: Theme) -> np.ndarray:
-    """RGBA uint8 [256, 4], indexed by code; masked cells are transparent, for the hatch below."""
+def lookup_table(color_map: ColorMap, theme: Theme, *, blank: bool = False) -> np.ndarray:
+    """RGBA uint8 [256, 4], indexed by code; masked cells are transparent, for the hatch below,
+    and with `blank` those below a threshold have the colour of the paper."""
     colors = np.empty((256, 4), dtype=np.uint8)
     colors[1:, :3] = _colors(color_map, theme)
     colors[1:, 3] = 255
     colors[MASKED] = 0
+    if blank:
+        colors[BLANK] = rgba(theme, "paper")
     return colors
 
 

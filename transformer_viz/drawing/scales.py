@@ -1,0 +1,91 @@
+"""What a colour stands for: how a weight becomes a level, and what to write beside the colour bar.
+
+A level is a place on the colour bar, 0 to 1.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from transformer_viz.options import Scale
+
+SMALLEST = 1e-4
+"""The weight at the lower end of the logarithmic scale; smaller ones look like it."""
+
+_GAMMA = 0.5
+
+NAMES = {
+    Scale.ABSOLUTE: "absolute 0–1",
+    Scale.ROW: "per row",
+    Scale.HEAD: "per head",
+    Scale.LOG: "logarithmic",
+    Scale.GAMMA: "gamma 0.5",
+}
+
+EXPLANATIONS = {
+    Scale.ABSOLUTE: "The weight itself, from 0 to 1: the same colour is the same weight in every "
+    "head and every text.",
+    Scale.ROW: "Weight / largest weight of its row: where each row looks most. "
+    "Rows cannot be compared with each other.",
+    Scale.HEAD: "Weight / largest weight of the map: faint heads become visible. "
+    "Heads cannot be compared with each other.",
+    Scale.LOG: "log₁₀ of the weight, from 0.0001 to 1: the same step in colour is the same "
+    "factor in weight.",
+    Scale.GAMMA: "The square root of the weight, weight^0.5: small weights are drawn stronger.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Legend:
+    """The words beside a colour bar: lines below it, and ticks of a level and a text."""
+
+    caption: tuple[str, ...]
+    ticks: tuple[tuple[float, str], ...]
+
+
+def to_levels(weights: np.ndarray, scale: Scale) -> np.ndarray:
+    """float32 [..., R, C] of weights [..., R, C] in 0 … 1; on the scales of a row or a head the
+    largest weight is 1."""
+    weights = np.clip(weights, 0, 1, dtype=np.float32)
+    match scale:
+        case Scale.ABSOLUTE:
+            return weights
+        case Scale.ROW:
+            return _to_largest(weights, axes=(-1,))
+        case Scale.HEAD:
+            return _to_largest(weights, axes=(-2, -1))
+        case Scale.LOG:
+            return 1 - np.log10(np.maximum(weights, SMALLEST)) / math.log10(SMALLEST)
+        case Scale.GAMMA:
+            return weights**_GAMMA
+
+
+def _to_largest(weights: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    largest = weights.max(axis=axes, keepdims=True, initial=0)
+    return np.divide(weights, largest, where=largest > 0, out=np.zeros_like(weights))
+
+
+def legend(scale: Scale, largest: float | None) -> Legend:
+    """`largest`: the largest weight of the map, which ends the scale of a head; None for maps of
+    several heads, each with its own."""
+    match scale:
+        case Scale.ABSOLUTE:
+            return Legend(("weight", "absolute 0–1"), ((1, "1"), (0.5, "0.5"), (0, "0")))
+        case Scale.ROW:
+            ticks = ((1, "row max"), (0.5, "half"), (0, "0"))
+            return Legend(("weight per row", "0 – row maximum"), ticks)
+        case Scale.HEAD:
+            top, half = ("map max", "half")
+            if largest is not None:
+                top, half = f"{largest:.3g}", f"{largest / 2:.3g}"
+            ticks = ((1, top), (0.5, half), (0, "0"))
+            return Legend(("weight per head", "0 – map maximum"), ticks)
+        case Scale.LOG:
+            marks = ((1, "1"), (0.75, "0.1"), (0.5, "0.01"), (0.25, "0.001"), (0, "≤ 0.0001"))
+            return Legend(("weight, log₁₀", "0.0001–1"), marks)
+        case Scale.GAMMA:
+            weights = (1.0, 0.5, 0.25, 0.1, 0.0)
+            return Legend(
+                ("weight^0.5", "gamma, 0–1"), tuple((w**_GAMMA, f"{w:g}") for w in weights)
+            )
