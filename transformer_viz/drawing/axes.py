@@ -29,13 +29,24 @@ NUMBER_SIZE = 0.75  # of the font
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Tokens along an axis in pixels: token i lies at [origin + i·pitch, origin + (i+1)·pitch)."""
+    """Tokens along an axis in pixels: token i lies at [origin + i·pitch, origin + (i+1)·pitch).
+
+    `numbers`: what to write beside each; without any, 1, 2, 3 …
+    """
 
     tokens: Sequence[Token]
     origin: float
     pitch: float
     start: float  # what is visible
     end: float
+    numbers: Sequence[int] = ()
+
+    def number(self, index: int) -> int:
+        return self.numbers[index] if self.numbers else index + 1
+
+    @property
+    def last_number(self) -> int:
+        return self.number(len(self.tokens) - 1)
 
     def visible(self) -> range:
         first = math.floor((self.start - self.origin) / self.pitch + 1e-6)
@@ -60,17 +71,18 @@ class Axis:
 
 def rows_room(font: QFont, tokens: Sequence[Token], predicted: Sequence[Token]) -> float:
     """The width that row labels want, without their numbers."""
-    widths = [min(width, LONGEST) for width in label_widths(font, tokens)]
+    widths = [min(width, LONGEST) for width in label_widths(font, tokens, word_marks=True)]
     if predicted:
         arrow = QFontMetricsF(font).horizontalAdvance(ARROW)
-        after = [min(width, LONGEST) for width in label_widths(font, predicted)]
+        ends = label_widths(font, predicted, word_marks=True)
+        after = [min(width, LONGEST) for width in ends]
         widths = [before + arrow + width for before, width in zip(widths, after, strict=True)]
     return max(widths, default=0.0)
 
 
 def columns_room(font: QFont, tokens: Sequence[Token]) -> float:
     """The length, along the slant, that column labels want."""
-    return min(LONGEST, max(label_widths(font, tokens), default=0.0))
+    return min(LONGEST, max(label_widths(font, tokens, word_marks=True), default=0.0))
 
 
 def columns_height(font: QFont, room: float) -> float:
@@ -79,8 +91,8 @@ def columns_height(font: QFont, room: float) -> float:
     return SLANT * (room + line / 2) + _number_height(font) + GRID
 
 
-def numbers_width(font: QFont, count: int) -> float:
-    return QFontMetricsF(scaled_font(font, NUMBER_SIZE)).horizontalAdvance(str(count))
+def numbers_width(font: QFont, largest: int) -> float:
+    return QFontMetricsF(scaled_font(font, NUMBER_SIZE)).horizontalAdvance(str(largest))
 
 
 def draw_rows(
@@ -97,7 +109,7 @@ def draw_rows(
     """Numbers from `left`, labels up to `right`."""
     line = QFontMetricsF(font).height()
     small = scaled_font(font, NUMBER_SIZE)
-    numbers = numbers_width(font, len(axis.tokens))
+    numbers = numbers_width(font, axis.last_number)
     for index in axis.labelled(line, marked):
         strong = index == marked
         top = axis.middle(index) - line / 2
@@ -105,7 +117,7 @@ def draw_rows(
         painter.setPen(theme.color("accent" if strong else "faint"))
         number = QRectF(left, top, numbers, line)
         right_middle = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(number, right_middle, str(index + 1))
+        painter.drawText(number, right_middle, str(axis.number(index)))
         painter.setFont(font)
         label_left = left + numbers + 2 * GRID
         label = QRectF(label_left, top, right - label_left, line)
@@ -113,7 +125,7 @@ def draw_rows(
         if predicted:
             draw_transition(painter, label, token, predicted[index], theme, strong=strong)
         else:
-            draw_label(painter, label, token, theme, strong=strong)
+            draw_label(painter, label, token, theme, strong=strong, word_mark=True)
 
 
 def draw_columns(
@@ -130,7 +142,7 @@ def draw_columns(
     line = QFontMetricsF(font).height()
     small = scaled_font(font, NUMBER_SIZE)
     number_height = _number_height(font)
-    digits = numbers_width(font, len(axis.tokens)) + GRID
+    digits = numbers_width(font, axis.last_number) + GRID
     needed = max(line / SLANT * 0.8, digits)
     for index in axis.labelled(needed, marked):
         strong = index == marked
@@ -138,7 +150,7 @@ def draw_columns(
         painter.setFont(small)
         painter.setPen(theme.color("accent" if strong else "faint"))
         number = QRectF(middle - digits, bottom - number_height, 2 * digits, number_height)
-        painter.drawText(number, Qt.AlignmentFlag.AlignCenter, str(index + 1))
+        painter.drawText(number, Qt.AlignmentFlag.AlignCenter, str(axis.number(index)))
         painter.setFont(font)
         foot = QPointF(middle - line / 8, bottom - number_height - line / 4)
         draw_slanted(painter, foot, room, axis.tokens[index], theme, strong=strong)

@@ -14,10 +14,12 @@ PERIOD = 6
 """Pixels from one line to the next, along a row."""
 
 
-def hatch(height: int, width: int, theme: Theme, *, period: int = PERIOD) -> np.ndarray:
+def hatch(
+    height: int, width: int, theme: Theme, *, period: int = PERIOD, thickness: int = 1
+) -> np.ndarray:
     """Diagonal lines as RGBA uint8 [height, width, 4]; tiles seamlessly at multiples of period."""
     y, x = np.ogrid[:height, :width]
-    line = (x + y) % period == 0  # [height, width]
+    line = (x + y) % period < thickness  # [height, width]
     colors = np.array([rgba(theme, "hatch_paper"), rgba(theme, "hatch")], dtype=np.uint8)
     return colors[line.astype(np.intp)]
 
@@ -27,9 +29,14 @@ def rgba(theme: Theme, token: str) -> tuple[int, int, int, int]:
     return color.red(), color.green(), color.blue(), color.alpha()
 
 
+def hatch_tile(theme: Theme, ratio: float) -> np.ndarray:
+    """One period of the pattern, RGBA uint8 [period, period, 4], for ``ratio`` pixels per point."""
+    period = max(1, round(PERIOD * ratio))
+    return hatch(period, period, theme, period=period, thickness=max(1, round(ratio)))
+
+
 def hatch_brush(theme: Theme, origin: QPointF, ratio: float = 1.0) -> QBrush:
     """The same pattern as a brush with its phase at `origin`, for ``ratio`` pixels per point."""
-    period = max(1, round(PERIOD * ratio))
-    brush = QBrush(to_image(hatch(period, period, theme, period=period)))
+    brush = QBrush(to_image(hatch_tile(theme, ratio)))
     brush.setTransform(QTransform.fromTranslate(origin.x(), origin.y()).scale(1 / ratio, 1 / ratio))
     return brush

@@ -1,27 +1,32 @@
 """Token labels: always plain text, elided to fit, whatever characters a token holds.
 
-Special tokens are grey chips, unknown ones are underlined, byte pieces are softer.
+Special tokens are grey chips, unknown ones are underlined, byte pieces are softer and read ⟨E2⟩.
+On an axis a faint low line before a label is the ▁ of the vocabulary: a word starts here. A label
+without it continues the word before.
 """
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
 from core.text.tokens import WORD_START, Token, TokenKind
+from core.text.words import join_pieces
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 ARROW = " → "
 _CHIP_PADDING = GRID
+_MARK_ROOM = 2 * GRID  # before a label, for the mark that a word starts
 _FROM_RIGHT = {"R", "AL", "AN", "RLE", "RLO", "RLI"}
 _VISIBLE_SPACE = {" ": "␣", WORD_START: "␣", "\n": "⏎", "\r": "⏎", "\t": "⇥"}
 
 
 def display_text(token: Token) -> str:
     """The label with everything invisible made visible: spaces, controls, lone surrogates."""
-    return _visible(token.label)
+    byte = token.byte
+    return _visible(token.label) if byte is None else f"⟨{byte:02X}⟩"
 
 
 @lru_cache(maxsize=16_384)
@@ -50,6 +55,24 @@ def describe(token: Token, index: int) -> str:
     return text
 
 
+def describe_at(tokens: Sequence[Token], index: int) -> str:
+    """`describe` for a token among others: what the bytes around it spell, and whether it goes
+    on with the word before."""
+    text = describe(tokens[index], index)
+    if tokens[index].byte is not None:
+        first, last = index, index + 1
+        while first > 0 and tokens[first - 1].byte is not None:
+            first -= 1
+        while last < len(tokens) and tokens[last].byte is not None:
+            last += 1
+        spelled = isolated(_visible(join_pieces(tokens[first:last]).label))
+        place = f"byte {index - first + 1} of {last - first}"
+        return f"{text}\n{place}" + (f", together {spelled}" if last - first > 1 else "")
+    if index > 0 and not tokens[index].starts_word:
+        return f"{text}\ncontinues the word before"
+    return text
+
+
 def _visible_character(character: str) -> str:
     if character in _VISIBLE_SPACE:
         return _VISIBLE_SPACE[character]
@@ -61,7 +84,7 @@ def _visible_character(character: str) -> str:
     return "␣" if character.isspace() else character
 
 
-def label_widths(font: QFont, tokens: Iterable[Token]) -> list[float]:
+def label_widths(font: QFont, tokens: Iterable[Token], *, word_marks: bool = False) -> list[float]:
     """How wide each label is when it is marked, that is bold."""
     metrics = QFontMetricsF(scaled_font(font, 1.0, bold=True))
     measured: dict[tuple[str, TokenKind], float] = {}
@@ -71,8 +94,12 @@ def label_widths(font: QFont, tokens: Iterable[Token]) -> list[float]:
         if look not in measured:
             padding = 2 * _CHIP_PADDING if token.kind is TokenKind.SPECIAL else 0
             measured[look] = metrics.horizontalAdvance(look[0]) + padding
-        widths.append(measured[look])
+        widths.append(measured[look] + _MARK_ROOM * (word_marks and _has_word_mark(token)))
     return widths
+
+
+def _has_word_mark(token: Token) -> bool:
+    return token.piece.startswith(WORD_START) and token.label != WORD_START
 
 
 def draw_label(
@@ -84,8 +111,11 @@ def draw_label(
     align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignRight,
     strong: bool = False,
     soft: bool = False,
+    word_mark: bool = False,
 ) -> float:
     """Draw the label inside `rect` in the painter's font; returns the width it took."""
+    if word_mark and _has_word_mark(token):
+        return _draw_marked_label(painter, rect, token, theme, align, strong, soft)
     font = QFont(painter.font())
     if strong:
         painter.setFont(scaled_font(font, 1.0, bold=True))
@@ -111,6 +141,26 @@ def draw_label(
         painter.drawLine(QPointF(box.left(), underline), QPointF(box.right(), underline))
     painter.setFont(font)
     return width
+
+
+def _draw_marked_label(
+    painter: QPainter,
+    rect: QRectF,
+    token: Token,
+    theme: Theme,
+    align: Qt.AlignmentFlag,
+    strong: bool,
+    soft: bool,
+) -> float:
+    """The label after a low line, which is drawn, since fonts differ in their ▁."""
+    inner = rect.adjusted(_MARK_ROOM, 0, 0, 0)
+    width = draw_label(painter, inner, token, theme, align=align, strong=strong, soft=soft)
+    left = inner.right() - width if align & Qt.AlignmentFlag.AlignRight else inner.left()
+    metrics = QFontMetricsF(painter.font())
+    y = rect.center().y() - metrics.height() / 2 + metrics.ascent() + 1.5
+    painter.setPen(QPen(theme.color("border"), 1))
+    painter.drawLine(QPointF(left - _MARK_ROOM + 1, y), QPointF(left - 2, y))
+    return width + _MARK_ROOM
 
 
 def _draw_chip(painter: QPainter, box: QRectF, height: float, theme: Theme, strong: bool) -> None:
@@ -141,14 +191,13 @@ def draw_transition(
     """A decoder row, right-aligned: the token that asks, an arrow, the token it predicts."""
     room = rect.width()
     arrow = QFontMetricsF(painter.font()).horizontalAdvance(ARROW)
-    query = min(label_widths(painter.font(), [token])[0], room * 0.4)
-    width = draw_label(
-        painter, rect.adjusted(query + arrow, 0, 0, 0), predicted, theme, strong=strong
-    )
+    query = min(label_widths(painter.font(), [token], word_marks=True)[0], room * 0.4)
+    right = rect.adjusted(query + arrow, 0, 0, 0)
+    width = draw_label(painter, right, predicted, theme, strong=strong, word_mark=True)
     rest = rect.adjusted(0, 0, -width, 0)
     painter.setPen(theme.color("accent" if strong else "faint"))
     painter.drawText(rest, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, ARROW)
-    draw_label(painter, rest.adjusted(0, 0, -arrow, 0), token, theme, soft=True)
+    draw_label(painter, rest.adjusted(0, 0, -arrow, 0), token, theme, soft=True, word_mark=True)
 
 
 def draw_slanted(
@@ -172,6 +221,7 @@ def draw_slanted(
         theme,
         align=Qt.AlignmentFlag.AlignLeft,
         strong=strong,
+        word_mark=True,
     )
     painter.restore()
 

@@ -25,7 +25,7 @@ def test_the_brush_paints_the_pattern_from_its_origin(qapp, ratio: float) -> Non
     with QPainter(image) as painter:
         painter.fillRect(QRectF(0, 0, 40, 40), hatch_brush(LIGHT, QPointF(5, 3), ratio))
     period = round(PERIOD * ratio)
-    expected = hatch(4 * period, 4 * period, LIGHT, period=period)
+    expected = hatch(4 * period, 4 * period, LIGHT, period=period, thickness=round(ratio))
     top, left = int(3 * ratio), int(5 * ratio)
     found = to_array(image)[top : top + 4 * period, left : left + 4 * period]
     assert (found == expected).all()
