@@ -67,7 +67,7 @@ class MeasuredWindow(app.Window):
         for step in range(SCROLLS):
             canvas.reveal(step * tokens // SCROLLS, step * tokens // SCROLLS)
             start = time.perf_counter()
-            canvas.viewport().repaint()
+            canvas.repaint()
             scrolls.append(time.perf_counter() - start)
         gc.collect()
         heads = sum(trace.heads(kind, layer) for layer in range(trace.layers(kind)))

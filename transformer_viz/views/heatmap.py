@@ -1,32 +1,30 @@
-"""The stage: the selected head's map, large, with what it means and the value in focus."""
+"""The selected head's map, large, or those of several heads, with the value in focus."""
 
-from collections.abc import Iterator
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QStackedLayout,
-    QVBoxLayout,
-    QWidget,
-)
-
-from core.trace.trace import AttentionKind, Head, Trace
-from transformer_viz.drawing.colormap import ColorMap, encode, lookup_table
-from transformer_viz.drawing.pooling import Pyramid
+from core.trace.trace import Head, Trace
+from transformer_viz.drawing.colormap import lookup_table
+from transformer_viz.drawing.marks import Marks
+from transformer_viz.options import Combine
+from transformer_viz.selection import Cell
 from transformer_viz.session import Phase, Session
-from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font, set_role
+from transformer_viz.theme import GRID, Theme, scaled_font, set_role
 from transformer_viz.views.accessibility import announce
-from transformer_viz.views.matrix_canvas import MatrixCanvas, MatrixPicture
-from transformer_viz.views.readout import ReadoutCard, read_cell
-from transformer_viz.views.stream import Stream
-from transformer_viz.views.wording import AXES, describe_selection, head_title
+from transformer_viz.views.head_pictures import MapAxes
+from transformer_viz.views.map_notes import map_notes
+from transformer_viz.views.map_options import MapOptions
+from transformer_viz.views.matrix_canvas import MatrixCanvas
+from transformer_viz.views.matrix_grid import MOST, MatrixGrid
+from transformer_viz.views.pin_tray import Pin, PinTray
+from transformer_viz.views.readout import Reading, ReadoutCard, read_cell
+from transformer_viz.views.shown_maps import Groups, ShownMaps
+from transformer_viz.views.stage_view import StageView
+from transformer_viz.views.wording import describe_selection, head_numbers, heads_title, token_name
 
-INLINE_CELLS = 512 * 512
-"""A map of so many cells is computed at once; a larger one beside the event loop."""
+EXPORT_RESOLUTION = 4.0
+"""Pixels of the cells' image per logical pixel: viewers of SVG and PDF smooth between them."""
 
 _ZOOM_STEP = 1.25
 _PAGE = 10  # cells that Page Up and Page Down move
@@ -47,63 +45,60 @@ _PLACEHOLDERS = {
 }
 
 
-class Heatmap(QWidget):
-    """Point at a cell to read it, click to pin it, Esc to release; arrows move, 0 fits."""
+class Heatmap(StageView):
+    """Point at a cell to read it, click to pin it, Ctrl+click to pin another, Esc to release all.
+
+    Arrows move the current pin, with Ctrl a new one; Delete releases it; + and − zoom, 0 fits.
+    """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._theme = LIGHT
-        self._color_map = ColorMap.PAPER
-        self._shown: tuple[Trace, Head] | None = None  # what the canvas shows
-        self._stream = Stream(self)
-        self._stream.arrived.connect(self._show_picture)
-        self._stream.finished.connect(self._show_state)
-        self._stream.finished.connect(self._show_marks)
-
-        set_role(self, "paper")
+        super().__init__(session, parent)
         self.canvas = MatrixCanvas()
         self.canvas.setAccessibleName("Attention map")
-        self.setFocusProxy(self.canvas)
+        self.grid = MatrixGrid()
+        self.grid.setAccessibleName("Attention maps side by side")
+        self.controls = MapOptions(session)
+        self.tray = PinTray()
         self.readout = ReadoutCard(self.canvas)
+        self._maps = ShownMaps(self)
+        self._maps.changed.connect(self._show_maps)
         self._build_layout()
-        self.setTabOrder(self.canvas, self._fit)
+        self.setFocusProxy(self.canvas)
 
-        self.canvas.cellHovered.connect(session.set_hover)
-        self.canvas.cellClicked.connect(self._on_click)
-        session.traceChanged.connect(self._refresh)
-        session.selectionChanged.connect(self._refresh)
-        session.hoverChanged.connect(self._show_marks)
-        session.statusChanged.connect(self._show_state)
-        self.apply_theme(LIGHT)
-        self._refresh()
-
-    def apply_theme(self, theme: Theme) -> None:
-        self._theme = theme
-        self.canvas.set_theme(theme, lookup_table(self._color_map, theme))
-
-    def set_color_map(self, color_map: ColorMap | str) -> None:
-        if color_map != self._color_map:
-            self._color_map = ColorMap(color_map)
-            self.apply_theme(self._theme)
+        for view in (self.canvas, self.grid):
+            view.cellHovered.connect(self._on_hover)
+            view.cellClicked.connect(self._on_click)
+        self.grid.mapClicked.connect(self._on_map_click)
+        self.controls.fitWanted.connect(self.canvas.fit)
+        self.tray.pointed.connect(session.set_hover)
+        self.tray.chosen.connect(lambda query, key: session.pin(query, key, add=True))
+        self.tray.released.connect(self._on_released)
+        for changed in (
+            *(session.traceChanged, session.selectionChanged),
+            *(session.optionsChanged, session.statusChanged),
+        ):
+            changed.connect(self.invalidate)
+        session.hoverChanged.connect(self._on_pointer)
+        self.refresh()
 
     def _build_layout(self) -> None:
         self._title = self._label("title")
         self._title.setFont(scaled_font(self.font(), 1.15, bold=True))
-        self._axes = self._label("soft")
         self._state = self._label("soft")
         self._state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        self._error = self._label("error")
-        self._fit = QPushButton("Fit")
-        self._fit.setToolTip("Show the whole map (0 or Home); the wheel zooms, dragging pans")
-        self._fit.setAccessibleName("Fit the whole map")
-        self._fit.clicked.connect(self.canvas.fit)
-
+        self._notes, self._error = self._label("soft"), self._label("error")
+        self._notes.setWordWrap(True)
         head = QHBoxLayout()
         head.setSpacing(3 * GRID)
         head.addWidget(self._title, 1)
         head.addWidget(self._state)
-        head.addWidget(self._fit)
+        header = QVBoxLayout()
+        header.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
+        header.setSpacing(GRID)
+        header.addLayout(head)
+        header.addWidget(self.controls)
+        header.addWidget(self._notes)
+        header.addWidget(self._error)
 
         self._headline, self._hint = self._label("title"), self._label("soft")
         placeholder = QWidget()
@@ -116,20 +111,18 @@ class Heatmap(QWidget):
             lines.addWidget(label)
         lines.addStretch(3)
         self._pages = QStackedLayout()
-        self._pages.addWidget(placeholder)
-        self._pages.addWidget(self.canvas)
+        for page in (placeholder, self.canvas, self.grid):
+            self._pages.addWidget(page)
 
+        footer = QVBoxLayout()
+        footer.setContentsMargins(4 * GRID, 0, 4 * GRID, GRID)
+        footer.addWidget(self.tray)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 3 * GRID, 0, 0)
         column.setSpacing(GRID)
-        header = QVBoxLayout()
-        header.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
-        header.setSpacing(GRID)
-        header.addLayout(head)
-        header.addWidget(self._axes)
-        header.addWidget(self._error)
         column.addLayout(header)
         column.addLayout(self._pages, 1)
+        column.addLayout(footer)
 
     def _label(self, role: str) -> QLabel:
         label = QLabel()
@@ -138,91 +131,172 @@ class Heatmap(QWidget):
         set_role(label, role)
         return label
 
+    def apply_theme(self, theme: Theme) -> None:
+        self.controls.apply_theme(theme)
+        super().apply_theme(theme)
+
     # From the session
 
-    def _refresh(self) -> None:
-        """Follow the trace and the selection."""
-        trace, selection = self._session.trace, self._session.selection
-        if trace is None:
-            self._shown = None
-            self._stream.stop()
-            self.canvas.set_picture(None)
-        else:
-            head = Head(selection.kind, selection.layer, selection.head)
-            if self._shown is None or self._shown[0] is not trace or self._shown[1] != head:
-                self._shown = (trace, head)
-                self._compute(trace, head)
+    @property
+    def _side_by_side(self) -> bool:
+        options, heads = self.session.options, self.session.selection.heads
+        return options.combine is Combine.SIDE_BY_SIDE and len(heads) > 1
+
+    @property
+    def _read(self) -> tuple[Head, ...]:
+        """The heads whose weights the card and the tags give."""
+        selection = self.session.selection
+        return (selection.primary,) if self._side_by_side else selection.heads
+
+    def refresh(self) -> None:
+        session = self.session
+        heads = session.selection.heads
+        groups: Groups = tuple((head,) for head in heads[:MOST]) if self._side_by_side else (heads,)
+        table = lookup_table(self.color_map, self.theme, blank=session.options.threshold > 0)
+        for view in (self.canvas, self.grid):
+            view.set_theme(self.theme, table)
+        self._maps.show(session.trace, groups, session.options)
         self._show_state()
         self._show_marks()
 
-    def _compute(self, trace: Trace, head: Head) -> None:
-        self._title.setText(head_title(head))
-        self._axes.setText(AXES[head.kind])
-        cells = len(trace.query_tokens(head.kind)) * len(trace.key_tokens(head.kind))
-        if cells <= INLINE_CELLS:
-            self._stream.stop()
-            self._show_picture(matrix_picture(trace, head))
-        else:
-            self._stream.start(_pictures(trace, head))
-
-    def _show_picture(self, picture: MatrixPicture) -> None:
-        self.canvas.set_picture(picture)
+    def _show_maps(self) -> None:
+        pictures = [picture.matrix for picture in self._maps.pictures]
+        self.canvas.set_picture(pictures[0] if self._maps.count == 1 else None)
+        self.grid.set_pictures(pictures if self._maps.count > 1 else (), self._maps.count)
         self._show_state()
         self._show_marks()
 
     def _show_state(self) -> None:
-        status = self._session.status
-        has_trace = self._session.trace is not None
-        self._pages.setCurrentIndex(1 if has_trace else 0)
+        session, status = self.session, self.session.status
+        pictures = self._maps.pictures
+        has_trace = session.trace is not None
         failed = status.phase is Phase.FAILED
+        busy = status.phase is Phase.BUSY
         message = f"⚠ {status.message}" if failed else status.message
-        self._title.setVisible(has_trace)
-        self._fit.setVisible(has_trace)
-        self._axes.setVisible(has_trace and not failed)
+        heads = session.selection.heads
+        self._title.setText(heads_title(heads, averaged=not self._side_by_side))
+        if pictures:
+            notes = map_notes(pictures, session.options, len(heads), self._maps.count)
+            self._notes.setText(" ".join(notes))
+        for widget in (self._title, self.controls, self.tray):
+            widget.setVisible(has_trace)
+        self._notes.setVisible(bool(pictures) and not failed)
         self._error.setVisible(has_trace and failed)
         self._error.setText(message)
-        self._headline.setText(message or "No sentence yet")
-        self._hint.setText(_PLACEHOLDERS[status.phase])
-        busy = status.phase is Phase.BUSY
-        self.canvas.set_stale(busy or self._stream.running)
-        self._state.setText(status.message if busy else "Drawing …" * self._stream.running)
+        self._pages.setCurrentIndex(min(self._maps.count, 2))  # placeholder, one map, several
+        if has_trace and not self._maps.running:
+            self._headline.setText("Only special tokens here, and they are hidden")
+            self._hint.setText("Switch “Hide specials” off to see them.")
+        else:
+            self._headline.setText(message or "No sentence yet")
+            self._hint.setText(_PLACEHOLDERS[status.phase])
+        self.canvas.set_stale(busy or self._maps.running)
+        self._state.setText(status.message if busy else "Drawing …" * self._maps.running)
+
+    def _on_pointer(self) -> None:
+        if self.isVisible():
+            self._show_marks()
 
     def _show_marks(self) -> None:
-        session, trace = self._session, self._session.trace
+        """Cross hair, pins, the card beside the cell in focus and the tags below the map."""
+        session, trace, axes = self.session, self.session.trace, self._maps.axes
+        if trace is None or axes is None or self._maps.running:
+            self.readout.hide()  # no number on a picture that is not there yet
+            return
         selection = session.selection
-        query, key = session.focus
-        self.canvas.set_marks((query, key), (selection.query, selection.key))
-        if trace is None or query is None or key is None or self._stream.running:
-            self.readout.hide()
-        else:
-            self._show_reading(trace, query, key)
-        announce(self.canvas, describe_selection(session))
+        row, column = axes.cell(*session.focus)
+        pins = tuple(axes.cell(*pin) for pin in selection.pinned)
+        marks = Marks((row, column), pins)
+        self.canvas.set_marks(marks)
+        shown = [picture.heads for picture in self._maps.pictures]
+        reading = None
+        captions = [(head_numbers(heads[0]), "") for heads in shown]
+        if row is not None and column is not None:
+            reading = read_cell(trace, self._read, axes, row, column)
+            if self._maps.count > 1:
+                cells = (read_cell(trace, heads, axes, row, column) for heads in shown)
+                captions = [
+                    (name, cell.value) for (name, _), cell in zip(captions, cells, strict=True)
+                ]
+        current = shown.index((selection.primary,)) if (selection.primary,) in shown else None
+        self.grid.set_marks(marks, captions, current)
+        self._show_card(reading, row, column)
+        self.tray.show_pins([self._tag(trace, axes, pin) for pin in selection.pinned])
+        for view in (self.canvas, self.grid):
+            announce(view, self._description(reading))
 
-    def _show_reading(self, trace: Trace, query: int, key: int) -> None:
-        selection = self._session.selection
-        head = Head(selection.kind, selection.layer, selection.head)
-        cell = self.canvas.cell_rect(query, key)
+    def _show_card(self, reading: Reading | None, row: int | None, column: int | None) -> None:
+        if reading is None or row is None or column is None or self._maps.count > 1:
+            self.readout.hide()
+            return
+        cell = self.canvas.cell_rect(row, column)
         if self.canvas.matrix_rect().contains(cell.center()):
-            self.readout.show_reading(read_cell(trace, head, query, key), cell.toRect())
+            self.readout.show_reading(reading, cell.toRect())
         else:
             self.readout.hide()
+
+    def _tag(self, trace: Trace, axes: MapAxes, pin: Cell) -> Pin:
+        row, column = axes.cell(*pin)
+        if row is not None and column is not None:
+            reading = read_cell(trace, self._read, axes, row, column)
+            return Pin(pin, reading.title, reading.value)
+        query, key = pin
+        kind = self.session.selection.kind
+        names = []
+        if query is not None:
+            names.append(token_name(trace.query_tokens(kind)[query]))
+        if key is not None:
+            names.append(token_name(trace.key_tokens(kind)[key]))
+        if row is None and column is None:
+            return Pin(pin, " → ".join(names), "hidden")
+        return Pin(pin, f"{'row' if column is None else 'column'} {names[0]}", "")
+
+    def _description(self, reading: Reading | None) -> str:
+        """For screen readers; in words where the map is of words."""
+        if reading is None or not self.session.options.merge_words:
+            return describe_selection(self.session)
+        title = heads_title(self._read, averaged=True)
+        return f"{title} · {reading.title}: weight {reading.value}"
 
     # From the user
 
-    def _on_click(self, query: int | None, key: int | None) -> None:
-        """Pin the cell, row or column; clicking what is pinned releases it."""
-        selection = self._session.selection
-        if (query, key) == (selection.query, selection.key):
-            self._session.release()
-        elif query is not None or key is not None:
-            self._session.pin(query, key)
+    def _on_hover(self, row: int | None, column: int | None) -> None:
+        if self._maps.axes is not None:
+            self.session.set_hover(*self._maps.axes.tokens(row, column))
+
+    def _on_click(self, row: int | None, column: int | None, beside: bool) -> None:
+        """Pin the cell, row or column, in place of the others or beside them; clicking the one
+        that is pinned releases it."""
+        axes, session = self._maps.axes, self.session
+        if axes is None or (row is None and column is None):
+            return
+        pinned = session.selection.pinned
+        there = [pin for pin in pinned if axes.cell(*pin) == (row, column)]
+        if there and (beside or len(pinned) == 1):
+            session.unpin(*there[0])
+        else:
+            session.pin(*axes.tokens(row, column), add=beside)
+
+    def _on_map_click(self, index: int) -> None:
+        """Make the head of a small map the current one, and keep the others selected."""
+        selection = self.session.selection
+        head = self._maps.pictures[index].heads[0]
+        others = {(one.layer, one.head) for one in selection.heads if one != head}
+        self.session.select(layer=head.layer, head=head.head, others=tuple(sorted(others)))
+
+    def _on_released(self, query: int | None, key: int | None) -> None:
+        self.session.set_hover(None, None)
+        self.session.unpin(query, key)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        key = event.key()
-        if key in _MOVES and self._session.trace is not None:
-            self._move(*_MOVES[Qt.Key(key)])
+        key, session = event.key(), self.session
+        if key in _MOVES and self._maps.axes is not None:
+            beside = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            self._move(self._maps.axes, *_MOVES[Qt.Key(key)], beside=beside)
         elif key == Qt.Key.Key_Escape:
-            self._session.release()
+            session.release()
+        elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            session.unpin(session.selection.query, session.selection.key)
         elif key in (Qt.Key.Key_0, Qt.Key.Key_Home):
             self.canvas.fit()
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
@@ -232,34 +306,55 @@ class Heatmap(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def _move(self, rows: int, columns: int) -> None:
-        """Move the pinned cell, starting where the pointer is, else at the first cell."""
-        session = self._session
-        query, key = session.focus
-        if query is None or key is None:
-            query, key = query or 0, key or 0
+    def _move(self, axes: MapAxes, rows: int, columns: int, *, beside: bool) -> None:
+        """Move the current pin, or leave it and pin another cell; from where the pointer is, else
+        from the first cell."""
+        session = self.session
+        row, column = axes.cell(*session.focus)
+        if row is None or column is None:
+            row, column = row or 0, column or 0
         else:
-            query, key = max(0, query + rows), max(0, key + columns)
+            row = min(max(0, row + rows), len(axes.rows) - 1)
+            column = min(max(0, column + columns), len(axes.columns) - 1)
         session.set_hover(None, None)
-        session.pin(query, key)
-        pinned = session.selection
-        if pinned.query is not None and pinned.key is not None:
-            self.canvas.reveal(pinned.query, pinned.key)
-            self._show_marks()
+        cell = axes.tokens(row, column)
+        if beside:
+            session.pin(*cell, add=True)
+        else:
+            rest = tuple(pin for pin in session.selection.pins if pin != cell)
+            session.select(query=cell[0], key=cell[1], pins=rest)
+        self.canvas.reveal(row, column)
+        self._show_marks()
 
+    # For a file
 
-def matrix_picture(trace: Trace, head: Head) -> MatrixPicture:
-    """Everything the canvas needs of one head. Safe to run in any thread."""
-    kind = head.kind
-    allowed = trace.allowed(kind)
-    return MatrixPicture(
-        pyramid=Pyramid(encode(trace.weights(*head), allowed)),
-        rows=trace.query_tokens(kind),
-        columns=trace.key_tokens(kind),
-        predicted=() if kind is AttentionKind.ENCODER_SELF else trace.predicted_tokens,
-        masked=not allowed.all(),
-    )
+    def export_size(self) -> QSize:
+        size = self.canvas.size() if self._maps.count == 1 else self.grid.size()
+        return size + QSize(0, self._header_height(size.width()))
 
+    def paint_export(self, painter: QPainter, rect: QRect) -> None:
+        """Title, notes and maps as they are shown, with pins, without what is for the mouse."""
+        painter.save()
+        painter.fillRect(rect, self.theme.color("paper"))
+        painter.translate(rect.topLeft())
+        width, margin = rect.width() - 8 * GRID, 4 * GRID
+        painter.setFont(self._title.font())
+        painter.setPen(self.theme.color("ink"))
+        line = painter.fontMetrics().height()
+        painter.drawText(QRect(margin, 2 * GRID, width, line), 0, self._title.text())
+        painter.setFont(self.font())
+        painter.setPen(self.theme.color("soft"))
+        wrapped = int(Qt.TextFlag.TextWordWrap)
+        notes = QRect(margin, 3 * GRID + line, width, rect.height())
+        painter.drawText(notes, wrapped, self._notes.text())
+        painter.translate(0, self._header_height(rect.width()))
+        view = self.canvas if self._maps.count == 1 else self.grid
+        view.paint_onto(painter, EXPORT_RESOLUTION)
+        painter.restore()
 
-def _pictures(trace: Trace, head: Head) -> Iterator[MatrixPicture]:
-    yield matrix_picture(trace, head)
+    def _header_height(self, width: int) -> int:
+        """Of title and notes in a file."""
+        wrapped = int(Qt.TextFlag.TextWordWrap)
+        room = QRect(0, 0, width - 8 * GRID, 1 << 16)
+        notes = self._notes.fontMetrics().boundingRect(room, wrapped, self._notes.text())
+        return self._title.fontMetrics().height() + notes.height() + 5 * GRID

@@ -1,354 +1,271 @@
-"""One attention map, large: cells, token labels on both axes, crosshair, colour bar; pan and zoom.
-
-pyqtgraph's ViewBox keeps the range and its ImageItem draws the cells; the rest is drawn on top.
-Row i is query i, column j is key j, always. Cells are square.
-
-Shapes: Q queries, K keys.
-"""
+"""One attention map, large: point at its cells, click them, zoom and pan."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
-import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QToolTip
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSizeF, Qt, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QHelpEvent,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
-from core.text.tokens import Token
-from transformer_viz.drawing import axes, colorbar
-from transformer_viz.drawing.axes import Axis
-from transformer_viz.drawing.hatch import hatch_brush
-from transformer_viz.drawing.labels import describe
-from transformer_viz.drawing.pooling import Pyramid
+from transformer_viz.drawing.labels import describe_at
+from transformer_viz.drawing.marks import Marks, draw_marks
+from transformer_viz.drawing.matrix import (
+    MatrixLayout,
+    MatrixPicture,
+    Style,
+    cell_at,
+    fit_matrix,
+    matrix_image,
+    paint_matrix,
+)
 from transformer_viz.selection import Cell
-from transformer_viz.theme import GRID, LIGHT, Theme
+from transformer_viz.theme import LIGHT, Theme
 from transformer_viz.views.wording import plain_tooltip
 
-LARGEST_FIT = 40 * GRID  # pixels: the largest cell of a map shown as a whole
-LARGEST_CELL = 48 * GRID  # … and of one zoomed into
-MARGIN = 4 * GRID
 _FADED = 0.55  # how much of the paper covers a stale map
+_WHEEL_STEP = 1.2  # by which a notch of the wheel magnifies
+_NOTCH = 120  # of Qt's angle delta
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixPicture:
-    """What the canvas shows: codes, uint8 [Q, K], and the tokens of both axes.
+class MatrixCanvas(QWidget):
+    """Speaks of entries: row and column of the picture it was given, or None."""
 
-    `predicted`: what each row predicts, [Q], or nothing; `masked`: whether some cells are.
-    """
+    cellHovered = Signal(object, object)  # row, column
+    cellClicked = Signal(object, object, bool)  # …, whether beside what is pinned
 
-    pyramid: Pyramid
-    rows: tuple[Token, ...]
-    columns: tuple[Token, ...]
-    predicted: tuple[Token, ...]
-    masked: bool
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.rows), len(self.columns)
-
-
-class MatrixCanvas(pg.GraphicsView):
-    cellHovered = Signal(object, object)  # query, key: int | None
-    cellClicked = Signal(object, object)
-
-    def __init__(self) -> None:
-        super().__init__(background=None)
-        self.setCacheMode(self.CacheModeFlag.CacheNone)
-        self.setViewportUpdateMode(self.ViewportUpdateMode.FullViewportUpdate)
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._theme = LIGHT
         self._table = np.zeros((256, 4), np.uint8)
         self._picture: MatrixPicture | None = None
-        self._focus: Cell = (None, None)
-        self._pinned: Cell = (None, None)
+        self._layout: MatrixLayout | None = None  # of the picture, if there is one
+        self._image: QImage | None = None  # of the visible cells, made when next painted
+        self._marks = Marks()
         self._stale = False
-        self._area = QRectF()  # where cells may be, in pixels
-        self._whole = QRectF()  # the range, in cells, that shows the whole map in it
-        self._rows_room = self._columns_room = 0.0
-        self._box = pg.ViewBox(
-            lockAspect=True, invertY=True, enableMenu=False, border=None, defaultPadding=0
-        )
-        self._image = pg.ImageItem(axisOrder="row-major")
-        self._box.addItem(self._image)
-        self.scene().addItem(self._box)
-        self._box.sigRangeChanged.connect(self._show_level)
-        self.sigDeviceRangeChanged.connect(lambda: self._arrange(fit=self.fitted))  # resized
-        self.scene().sigMouseClicked.connect(self._on_click)
+        self._pressed: QPoint | None = None
+        self._dragged: QPointF | None = None  # where the last step of a drag ended
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     # What is shown
 
     def set_theme(self, theme: Theme, table: np.ndarray) -> None:
         """`table`: RGBA uint8 [256, 4] by code."""
         self._theme, self._table = theme, table
-        self._image.setLookupTable(table)
-        self.viewport().update()
+        self._repaint_cells()
 
     def set_picture(self, picture: MatrixPicture | None) -> None:
         """Show another map; the zoom stays if the shape does."""
         old, self._picture = self._picture, picture
         if picture is None:
-            self._image.clear()
+            self._layout = None
         else:
-            self._rows_room = axes.rows_room(self.font(), picture.rows, picture.predicted)
-            self._columns_room = axes.columns_room(self.font(), picture.columns)
             same_shape = old is not None and old.shape == picture.shape
             self._arrange(fit=self.fitted or not same_shape)
-            self._show_level()
-        self.viewport().update()
+        self._repaint_cells()
 
-    def set_marks(self, focus: Cell, pinned: Cell) -> None:
-        self._focus, self._pinned = focus, pinned
-        self.viewport().update()
+    def set_marks(self, marks: Marks) -> None:
+        if marks != self._marks:
+            self._marks = marks
+            self.update()
 
     def set_stale(self, stale: bool) -> None:
-        self._stale = stale
-        self.viewport().update()
+        if stale != self._stale:
+            self._stale = stale
+            self.update()
 
     # Geometry
 
     @property
+    def picture(self) -> MatrixPicture | None:
+        return self._picture
+
+    @property
     def cell(self) -> float:
         """The side of a cell in pixels."""
-        return self._area.width() / self._box.viewRect().width()
+        return self._layout.cell if self._layout else 0.0
 
     @property
     def fitted(self) -> bool:
-        view = self._box.viewRect()
-        return self._whole.isEmpty() or view.width() > 0.999 * self._whole.width()
+        return self._layout is None or self._layout.fitted
 
     def fit(self) -> None:
         self._arrange(fit=True)
 
     def zoom(self, factor: float) -> None:
         """Magnify about the cell in focus, else about the middle."""
-        query, key = self._focus
-        center = self._box.viewRect().center()
-        if key is not None:
-            center.setX(key + 0.5)
-        if query is not None:
-            center.setY(query + 0.5)
-        self._box.scaleBy((1 / factor, 1 / factor), center=center)
+        if self._layout is None:
+            return
+        row, column = self._marks.focus
+        at = self._layout.matrix.center()
+        cell = self._layout.cell_rect(row or 0, column or 0).center()
+        if column is not None:
+            at.setX(cell.x())
+        if row is not None:
+            at.setY(cell.y())
+        self._set_layout(self._layout.zoomed(factor, at))
 
-    def reveal(self, query: int, key: int) -> None:
+    def reveal(self, row: int, column: int) -> None:
         """Pan, if zoomed in, until the cell is inside the area."""
-        view = self._box.viewRect()
-        dx = min(key - view.left(), 0) + max(key + 1 - view.right(), 0)
-        dy = min(query - view.top(), 0) + max(query + 1 - view.bottom(), 0)
-        if not self.fitted and (dx or dy):
-            self._box.translateBy(x=dx, y=dy)
+        if self._layout is None or self._layout.fitted:
+            return
+        cell, area = self._layout.cell_rect(row, column), self._layout.area
+        dx = max(area.left() - cell.left(), 0) + min(area.right() - cell.right(), 0)
+        dy = max(area.top() - cell.top(), 0) + min(area.bottom() - cell.bottom(), 0)
+        self._set_layout(self._layout.panned(dx, dy))
 
-    def cell_rect(self, query: int, key: int) -> QRectF:
-        rows, columns = self._axes()
-        x, y = columns.origin + key * columns.pitch, rows.origin + query * rows.pitch
-        return QRectF(x, y, columns.pitch, rows.pitch)
+    def cell_rect(self, row: int, column: int) -> QRectF:
+        return self._layout.cell_rect(row, column) if self._layout else QRectF()
 
     def matrix_rect(self) -> QRectF:
         """The visible part of the map, in pixels."""
-        rows, columns = self._axes()
-        corner = QPointF(columns.start, rows.start)
-        return QRectF(corner, QPointF(columns.end, rows.end))
+        return self._layout.matrix if self._layout else QRectF()
 
     def cell_at(self, point: QPointF) -> Cell:
         """The cell under a point; over a label, its row or column alone."""
-        if self._picture is None:
+        if self._picture is None or self._layout is None:
             return None, None
-        rows, columns = self._axes()
-        query = math.floor((point.y() - rows.origin) / rows.pitch)
-        key = math.floor((point.x() - columns.origin) / columns.pitch)
-        in_rows = rows.start <= point.y() < rows.end
-        if in_rows and columns.start <= point.x() < columns.end:
-            return query, key
-        if in_rows and point.x() < columns.start:
-            return query, None
-        if point.y() < rows.start:
-            return None, axes.column_under(columns, point, rows.start, self.font())
-        return None, None
+        return cell_at(self._picture, self._layout, point, self.font())
 
-    def _axes(self) -> tuple[Axis, Axis]:
-        """Rows and columns, in pixels."""
-        assert self._picture is not None
-        area, view, cell = self._area, self._box.viewRect(), self.cell
-        left, top = area.left() - view.left() * cell, area.top() - view.top() * cell
-        rows, columns = self._picture.rows, self._picture.columns
-        bottom = min(area.bottom(), top + len(rows) * cell)
-        right = min(area.right(), left + len(columns) * cell)
-        return (
-            Axis(rows, top, cell, area.top(), bottom),
-            Axis(columns, left, cell, area.left(), right),
-        )
+    def paint_onto(self, painter: QPainter, resolution: float) -> None:
+        """What is shown, with its pins and without what the pointer is on, at the painter's
+        origin; `resolution`: pixels of the cells' image per unit of the painter."""
+        if self._picture is not None and self._layout is not None:
+            style = self._style()
+            image = matrix_image(self._picture, self._layout, style, resolution)
+            paint_matrix(painter, self._layout, self._picture, style, image, self.height())
+            draw_marks(painter, self._layout, Marks(pins=self._marks.pins), self._theme)
+
+    def _style(self) -> Style:
+        return Style(self._theme, self._table, self.font())
 
     def _arrange(self, *, fit: bool) -> None:
-        """Divide the widget between labels, cells and colour bar."""
-        picture = self._picture
-        if picture is None:
-            return
-        queries, keys = picture.shape
-        numbers = axes.numbers_width(self.font(), queries)
-        rows_room = min(self._rows_room, 0.3 * self.width())
-        left = math.ceil(MARGIN + numbers + 2 * GRID + rows_room + 2 * GRID)
-        top = math.ceil(axes.columns_height(self.font(), self._columns_room) + GRID)
-        right = max(colorbar.ROOM, axes.SLANT * self._columns_room) + MARGIN
-        size = QSizeF(self.width() - left - right, self.height() - top - MARGIN)
-        size = size.expandedTo(QSizeF(8 * GRID, 8 * GRID))
-        cell = self._crisp(min(size.width() / keys, size.height() / queries, LARGEST_FIT))
-        self._area = QRectF(QPointF(left, top), size)
-        self._whole = QRectF(QPointF(0, 0), size / cell)
-        self._box.setGeometry(self._area)
-        self._box.setLimits(
-            xMin=0,
-            yMin=0,
-            xMax=self._whole.width(),
-            yMax=self._whole.height(),
-            minXRange=min(size.width() / LARGEST_CELL, self._whole.width()),
-        )
-        if fit:
-            self._box.setRange(self._whole, padding=0, disableAutoRange=True)
-
-    def _crisp(self, cell: float) -> float:
-        """Whole pixels, so that cells look alike, unless these are few."""
-        pixels = cell * self.devicePixelRatioF()
-        return cell if pixels < 2 * GRID else math.floor(pixels) / self.devicePixelRatioF()
-
-    def _show_level(self) -> None:
-        """Give the image the finest level of the pyramid of which no cell gets lost."""
-        if self._picture is None or self._area.isEmpty():
-            return
-        pyramid = self._picture.pyramid
-        number = pyramid.level(1 / (self.cell * self.devicePixelRatioF()))
-        codes = pyramid.levels[number]
-        if codes is not self._image.image:
-            height, width = codes.shape
-            self._image.setImage(codes, levels=(0, 255), lut=self._table)
-            self._image.setRect(0, 0, width << number, height << number)
-
-    # Painting
-
-    def drawBackground(self, painter: QPainter, rect: QRectF) -> None:
-        painter.fillRect(rect, self._theme.color("paper"))
-        if self._picture is not None and self._picture.masked:
-            matrix = self.matrix_rect()
-            brush = hatch_brush(self._theme, matrix.topLeft(), self.devicePixelRatioF())
-            painter.fillRect(matrix, brush)
-
-    def drawForeground(self, painter: QPainter, rect: QRectF) -> None:
+        """Lay the picture out anew; without `fit`, magnified as before."""
         if self._picture is None:
             return
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        matrix = self.matrix_rect()
-        if self._stale:
-            veil = self._theme.color("paper")
-            veil.setAlphaF(_FADED)
-            painter.fillRect(matrix, veil)
-        painter.setPen(self._theme.color("accent" if self.hasFocus() else "border"))
-        painter.drawRect(matrix)
-        self._draw_labels(painter, matrix)
-        self._draw_color_bar(painter, matrix)
-        painter.setClipRect(matrix.adjusted(-2, -2, 2, 2))
-        if self._pinned != self._focus:
-            self._draw_cross(painter, self._pinned, 0.45)
-        self._draw_cross(painter, self._focus, 1.0)
-
-    def _draw_labels(self, painter: QPainter, matrix: QRectF) -> None:
-        assert self._picture is not None
-        rows, columns = self._axes()
-        query, key = self._focus
-        axes.draw_rows(
-            painter,
-            rows,
-            self._picture.predicted,
-            left=MARGIN,
-            right=matrix.left() - 2 * GRID,
-            font=self.font(),
-            theme=self._theme,
-            marked=query,
+        old = self._layout
+        layout = fit_matrix(
+            self._picture, QSizeF(self.size()), self.font(), self.devicePixelRatioF()
         )
-        axes.draw_columns(
-            painter,
-            columns,
-            bottom=matrix.top(),
-            room=self._columns_room,
-            font=self.font(),
-            theme=self._theme,
-            marked=key,
-        )
+        if old is not None and not fit:
+            shift = layout.area.topLeft() - old.area.topLeft()
+            layout = layout.zoomed(old.cell / layout.cell, layout.area.topLeft())
+            dx, dy = old.left + shift.x() - layout.left, old.top + shift.y() - layout.top
+            layout = layout.panned(dx, dy)
+        self._set_layout(layout)
 
-    def _draw_color_bar(self, painter: QPainter, matrix: QRectF) -> None:
-        assert self._picture is not None
-        left = matrix.right() + 6 * GRID
-        colorbar.draw_color_bar(
-            painter,
-            QRectF(left, matrix.top(), colorbar.ROOM, self.height() - matrix.top() - MARGIN),
-            self._table,
-            self._theme,
-            self.font(),
-            masked=self._picture.masked,
-        )
+    def _set_layout(self, layout: MatrixLayout) -> None:
+        if layout != self._layout:
+            self._layout = layout
+            self._repaint_cells()
 
-    def _draw_cross(self, painter: QPainter, mark: Cell, opacity: float) -> None:
-        """Frame a row, a column and where they meet, readable on every colour of the map."""
-        query, key = mark
-        matrix = self.matrix_rect()
-        frames = []
-        if query is not None:
-            cell = self.cell_rect(query, 0)
-            frames.append(QRectF(matrix.left(), cell.top(), matrix.width(), cell.height()))
-        if key is not None:
-            cell = self.cell_rect(0, key)
-            frames.append(QRectF(cell.left(), matrix.top(), cell.width(), matrix.height()))
-        accent = self._theme.color("accent")
-        accent.setAlphaF(opacity)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(accent, 1))
-        for frame in frames:
-            painter.drawRect(frame)
-        if query is not None and key is not None:
-            rect = self.cell_rect(query, key)
-            self._draw_cell_frame(painter, rect, accent)
-
-    def _draw_cell_frame(self, painter: QPainter, rect: QRectF, accent: QColor) -> None:
-        smallest = QRectF(rect.center() - QPointF(GRID, GRID), QSizeF(2 * GRID, 2 * GRID))
-        rect = rect.united(smallest)  # findable where cells are smaller than a pixel
-        halo = self._theme.color("paper")
-        halo.setAlphaF(accent.alphaF())
-        painter.setPen(QPen(halo, 4))
-        painter.drawRect(rect)
-        painter.setPen(QPen(accent, 2))
-        painter.drawRect(rect)
+    def _repaint_cells(self) -> None:
+        self._image = None
+        self.update()
 
     # Events
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self._theme.color("paper"))
+            if self._picture is not None and self._layout is not None:
+                self._paint(painter, self._picture, self._layout)
+
+    def _paint(self, painter: QPainter, picture: MatrixPicture, layout: MatrixLayout) -> None:
+        style = self._style()
+        if self._image is None:
+            self._image = matrix_image(picture, layout, style, self.devicePixelRatioF())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        focus = self._marks.focus
+        paint_matrix(painter, layout, picture, style, self._image, self.height(), focus)
+        if self._stale:
+            veil = self._theme.color("paper")
+            veil.setAlphaF(_FADED)
+            painter.fillRect(layout.matrix, veil)
+        if self.hasFocus():
+            painter.setPen(QPen(self._theme.color("accent"), 1))
+            painter.drawRect(layout.matrix)
+        draw_marks(painter, layout, self._marks, self._theme)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(fit=self.fitted)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.ignore()  # the view around the canvas knows what keys mean
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if self._layout is not None:
+            factor = math.pow(_WHEEL_STEP, event.angleDelta().y() / _NOTCH)
+            self._set_layout(self._layout.zoomed(factor, event.position()))
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._pressed = event.position().toPoint()
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        super().mouseMoveEvent(event)
         if not event.buttons():
             self.cellHovered.emit(*self.cell_at(event.position()))
+        elif self._pressed is not None and self._layout is not None:
+            self._drag(event.position(), self._pressed, self._layout)
+
+    def _drag(self, point: QPointF, pressed: QPoint, layout: MatrixLayout) -> None:
+        if self._dragged is None:
+            far = (point.toPoint() - pressed).manhattanLength()
+            if far < QApplication.startDragDistance():
+                return
+            self._dragged = QPointF(pressed)
+            self.setCursor(Qt.CursorShape.ClosedHandCursor)
+        step = point - self._dragged
+        self._dragged = point
+        self._set_layout(layout.panned(step.x(), step.y()))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton or self._pressed is None:
+            return
+        if self._dragged is None:
+            beside = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            self.cellClicked.emit(*self.cell_at(event.position()), beside)
+        self._pressed = self._dragged = None
+        self.unsetCursor()
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
         self.cellHovered.emit(None, None)
 
-    def keyPressEvent(self, event: QEvent) -> None:
-        event.ignore()  # the view around the canvas knows what keys mean
-
-    def viewportEvent(self, event: QEvent) -> bool:
+    def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and self._picture is not None:
             assert isinstance(event, QHelpEvent)
-            self._show_tooltip(event)
+            self._show_tooltip(event, self._picture)
             return True
-        return super().viewportEvent(event)
+        return super().event(event)
 
-    def _show_tooltip(self, event: QHelpEvent) -> None:
+    def _show_tooltip(self, event: QHelpEvent, picture: MatrixPicture) -> None:
         """Over a label: the whole token."""
-        assert self._picture is not None
-        query, key = self.cell_at(QPointF(event.pos()))
+        row, column = self.cell_at(QPointF(event.pos()))
         text = ""
-        if key is None and query is not None:
-            text = describe(self._picture.rows[query], query)
-        elif query is None and key is not None:
-            text = describe(self._picture.columns[key], key)
+        if column is None and row is not None:
+            text = describe_at(picture.rows, row)
+        elif row is None and column is not None:
+            text = describe_at(picture.columns, column)
         QToolTip.showText(event.globalPos(), plain_tooltip(text) if text else "", self)
-
-    def _on_click(self, event: "pg.GraphicsScene.mouseEvents.MouseClickEvent") -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            event.accept()
-            self.cellClicked.emit(*self.cell_at(QPointF(event.scenePos())))

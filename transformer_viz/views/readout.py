@@ -1,42 +1,84 @@
 """The card beside a cell: which token looks at which, and the exact numbers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
-from core.trace.trace import Head, Trace
+from core.trace.head_map import cell_weight
+from core.trace.trace import ComputedAttention, Head, Trace
 from transformer_viz.theme import GRID, set_role
-from transformer_viz.views.wording import cell_name, predicted_token, token_name
+from transformer_viz.views.head_pictures import MapAxes
+from transformer_viz.views.wording import head_numbers, predicted_token, signed, token_name
 
 _WIDEST = 80 * GRID
 _OFFSET = 3 * GRID
+_MOST_HEADS = 6  # of a mean, whose own weights are shown
 MASKED_NOTE = "masked: not there yet when this row is computed"
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A title, and lines of a name and a value; a value alone is a remark."""
+    """What there is to say about one cell.
+
+    Attributes:
+        title: the cell in words: "it → animal".
+        weight: None where it is masked.
+        lines: a name and a value each; a value alone is a remark.
+    """
 
     title: str
+    weight: float | None
     lines: tuple[tuple[str, str], ...]
 
+    @property
+    def value(self) -> str:
+        return "masked" if self.weight is None else f"{self.weight:.3f}"
 
-def read_cell(trace: Trace, head: Head, query: int, key: int) -> Reading:
-    kind, layer, number = head
-    title = cell_name(trace, kind, query, key)
+
+def read_cell(trace: Trace, heads: Sequence[Head], axes: MapAxes, row: int, column: int) -> Reading:
+    """The cell of one head, or of the mean of several, whose rows and columns are entries."""
+    queries, keys = axes.rows.spans[row], axes.columns.spans[column]
+    title = f"{token_name(axes.rows.tokens[row])} → {token_name(axes.columns.tokens[column])}"
+    kind = heads[0].kind
     lines: list[tuple[str, str]] = []
-    predicted = predicted_token(trace, kind, query)
+    predicted = predicted_token(trace, kind, queries[-1])
     if predicted is not None:
         lines.append(("predicts", token_name(predicted)))
-    if not trace.allowed(kind)[query, key]:
-        return Reading(title, (*lines, ("", MASKED_NOTE)))
-    weight = trace.row(kind, layer, number, query)[key]
-    lines.append(("weight", f"{weight:.4f}"))
-    if trace.has_scores(kind):
-        score = trace.scores(kind, layer, number, query)[key]
-        lines.append(("score q·k / √d_k", f"{score:.2f}".replace("-", "−")))
-    return Reading(title, tuple(lines))
+    if not trace.allowed(kind)[queries.start : queries.stop, keys.start : keys.stop].any():
+        return Reading(title, None, (*lines, ("", MASKED_NOTE)))
+    weight = cell_weight(trace, heads, queries, keys)
+    if len(heads) > 1:
+        lines.append((f"weight, mean of {len(heads)} heads", f"{weight:.4f}"))
+        lines += [
+            (head_numbers(head), f"{cell_weight(trace, [head], queries, keys):.4f}")
+            for head in heads[:_MOST_HEADS]
+        ]
+    else:
+        lines.append(("weight", f"{weight:.4f}"))
+        lines += _merging(len(queries), len(keys)) or _scores(trace, heads[0], queries[0], keys[0])
+    return Reading(title, weight, tuple(lines))
+
+
+def _merging(queries: int, keys: int) -> list[tuple[str, str]]:
+    parts = []
+    if queries > 1:
+        parts.append(f"mean of {queries} rows")
+    if keys > 1:
+        parts.append(f"sum of {keys} columns")
+    return [("", ", ".join(parts))] if parts else []
+
+
+def _scores(trace: Trace, head: Head, query: int, key: int) -> list[tuple[str, str]]:
+    """q·k and q·k / √d_k, where the trace has them."""
+    attention = trace.attention[head.kind]
+    if not isinstance(attention, ComputedAttention):
+        return []
+    layer = attention.projections[head.layer]
+    raw = float(layer.query[head.head, query] @ layer.key[head.head, key])
+    scaled = raw / layer.query.shape[-1] ** 0.5
+    return [("raw score q·k", signed(raw)), ("scaled q·k / √d_k", signed(scaled))]
 
 
 class ReadoutCard(QFrame):

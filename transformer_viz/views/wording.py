@@ -1,12 +1,16 @@
 """How the window says what is selected, the same in every view, tooltip and screen reader."""
 
 import html
+from collections.abc import Sequence
 
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.atlas import TITLES
 from transformer_viz.drawing.labels import display_text, isolated
+from transformer_viz.options import Combine
 from transformer_viz.session import Session
+
+_MOST_NUMBERS = 8  # heads that are listed
 
 LONG_TITLES = {
     AttentionKind.ENCODER_SELF: "Encoder self-attention",
@@ -37,6 +41,32 @@ def head_title(head: Head) -> str:
     return f"{LONG_TITLES[head.kind]} · layer {head.layer + 1} · head {head.head + 1}"
 
 
+def heads_title(heads: Sequence[Head], *, averaged: bool) -> str:
+    """Of one head, of the mean of several, or of several beside each other."""
+    if len(heads) == 1:
+        return head_title(heads[0])
+    mean = "mean of " if averaged else ""
+    return f"{LONG_TITLES[heads[0].kind]} · {mean}{heads_in_words(heads)}"
+
+
+def head_numbers(head: Head) -> str:
+    """Layer and head, as in "2.4"."""
+    return f"{head.layer + 1}.{head.head + 1}"
+
+
+def heads_in_words(heads: Sequence[Head]) -> str:
+    """As in "3 heads: 2.1, 2.3, 3.4"; a long list is cut short."""
+    numbers = [head_numbers(head) for head in heads]
+    if len(numbers) > _MOST_NUMBERS:
+        numbers[_MOST_NUMBERS - 1 : -1] = ["…"]
+    return f"{len(heads)} heads: {', '.join(numbers)}"
+
+
+def signed(number: float) -> str:
+    """Two decimals, with a true minus."""
+    return f"{number:.2f}".replace("-", "−")
+
+
 def token_name(token: Token) -> str:
     return isolated(display_text(token))
 
@@ -55,9 +85,14 @@ def cell_name(trace: Trace, kind: AttentionKind, query: int, key: int) -> str:
 
 
 def describe_selection(session: Session) -> str:
-    """Head, and the cell in focus with its weight: for the status bar and screen readers."""
+    """Head, or the mean of several, and the cell in focus with its weight, in tokens: for the
+    status bar and screen readers."""
     selection, trace = session.selection, session.trace
-    name = head_name(Head(selection.kind, selection.layer, selection.head))
+    averaged = session.options.combine is Combine.MEAN and len(selection.heads) > 1
+    heads = selection.heads if averaged else (selection.primary,)
+    name = head_name(selection.primary)
+    if averaged:
+        name = f"{TITLES[selection.kind]} · mean of {heads_in_words(heads)}"
     query, key = session.focus
     if trace is None or query is None:
         return name
@@ -68,5 +103,5 @@ def describe_selection(session: Session) -> str:
     column = f"{token_name(trace.key_tokens(kind)[key])} ({key + 1})"
     if not trace.allowed(kind)[query, key]:
         return f"{name} · {row} → {column}: masked"
-    weight = trace.row(kind, selection.layer, selection.head, query)[key]
+    weight = sum(float(trace.row(*head, query)[key]) for head in heads) / len(heads)
     return f"{name} · {row} → {column}: weight {weight:.4f}"

@@ -12,7 +12,7 @@ from transformer_viz.drawing.colormap import ColorMap, lookup_table
 from transformer_viz.selection import Selection
 from transformer_viz.session import Phase, Session, Status
 from transformer_viz.theme import DARK, LIGHT, Theme
-from transformer_viz.views import heatmap as heatmap_module
+from transformer_viz.views import shown_maps
 from transformer_viz.views.heatmap import Heatmap
 
 E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
@@ -28,14 +28,14 @@ def center(heatmap: Heatmap, query: int, key: int) -> QPoint:
 
 
 def click(qtbot: QtBot, heatmap: Heatmap, query: int, key: int) -> None:
-    viewport = heatmap.canvas.viewport()
+    viewport = heatmap.canvas
     qtbot.mouseMove(viewport, center(heatmap, query, key))
     qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=center(heatmap, query, key))
 
 
 def hover(qtbot: QtBot, heatmap: Heatmap, point: QPoint) -> None:
-    qtbot.mouseMove(heatmap.canvas.viewport(), point + QPoint(1, 1))
-    qtbot.mouseMove(heatmap.canvas.viewport(), point)
+    qtbot.mouseMove(heatmap.canvas, point + QPoint(1, 1))
+    qtbot.mouseMove(heatmap.canvas, point)
 
 
 def texts(heatmap: Heatmap) -> list[str]:
@@ -117,7 +117,7 @@ def test_a_thin_line_beside_the_diagonal_of_a_long_text_is_seen(
     weights = np.eye(count, k=-1, dtype=np.float32)[None, None]
     session.set_trace(make_trace(["▁a"] * (count - 1) + ["</s>"], maps={E: weights}))
     heatmap = show(Heatmap(session))
-    qtbot.waitUntil(lambda: not heatmap._stream.running, timeout=20_000)
+    qtbot.waitUntil(lambda: not heatmap._maps.running, timeout=20_000)
     darkest = lookup_table(ColorMap.PAPER, LIGHT)[255]
     rect = heatmap.canvas.matrix_rect().toRect().adjusted(2, 2, -2, -2)
     inside = (pixels(heatmap.canvas, rect) == darkest).all(axis=2)
@@ -136,7 +136,7 @@ def test_a_click_pins_and_a_second_click_releases(qtbot, session, heatmap: Heatm
 
 
 def test_a_drag_does_not_pin(qtbot, session, heatmap: Heatmap) -> None:
-    viewport = heatmap.canvas.viewport()
+    viewport = heatmap.canvas
     start, end = center(heatmap, 2, 2), center(heatmap, 5, 6)
     qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=start)
     for step in range(1, 6):
@@ -209,7 +209,7 @@ def test_a_trace_of_maps_alone_has_no_score(session, make_trace, heatmap: Heatma
 
 
 def wheel(heatmap: Heatmap, point: QPoint, steps: int) -> None:
-    viewport = heatmap.canvas.viewport()
+    viewport = heatmap.canvas
     event = QWheelEvent(
         QPointF(point),
         QPointF(viewport.mapToGlobal(point)),
@@ -246,7 +246,7 @@ def test_keys_zoom_and_a_drag_pans(qtbot, session, heatmap: Heatmap) -> None:
     for _ in range(4):
         qtbot.keyClick(heatmap.canvas, Qt.Key.Key_Plus)
     before = heatmap.canvas.cell_rect(4, 4)
-    viewport = heatmap.canvas.viewport()
+    viewport = heatmap.canvas
     start = heatmap.canvas.matrix_rect().center().toPoint()
     qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=start)
     for step in range(1, 9):
@@ -396,7 +396,7 @@ def test_one_token_is_a_picture_too(session, make_trace, show, pixel) -> None:
 def test_a_large_map_is_made_beside_the_event_loop(
     session, make_trace, show, qtbot, monkeypatch
 ) -> None:
-    monkeypatch.setattr(heatmap_module, "INLINE_CELLS", 10)
+    monkeypatch.setattr(shown_maps, "INLINE_CELLS", 10)
     session.set_trace(make_trace(seed=1))
     heatmap = show(Heatmap(session))
     assert "Drawing …" in texts(heatmap)
@@ -409,12 +409,12 @@ def test_a_large_map_is_made_beside_the_event_loop(
 def test_a_small_map_after_a_large_one_stays(
     session, make_trace, heatmap: Heatmap, qtbot, monkeypatch
 ) -> None:
-    monkeypatch.setattr(heatmap_module, "INLINE_CELLS", 10)
+    monkeypatch.setattr(shown_maps, "INLINE_CELLS", 10)
     session.set_trace(make_trace(seed=1))
     monkeypatch.undo()
     session.set_trace(make_trace("▁One ▁word </s>"))
     qtbot.wait(60)
-    assert heatmap.canvas._picture.shape == (3, 3)
+    assert heatmap.canvas.picture.shape == (3, 3)
     assert "Drawing …" not in texts(heatmap)
 
 

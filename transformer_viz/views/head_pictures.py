@@ -1,0 +1,109 @@
+"""From a trace, heads and options to pictures. No widget in here: safe to run in any thread."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.text.tokens import Token
+from core.trace.head_map import Entries, entries, head_map
+from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz.drawing.colormap import encode
+from transformer_viz.drawing.matrix import MatrixPicture
+from transformer_viz.drawing.pooling import Pyramid, pool_max
+from transformer_viz.drawing.scales import legend
+from transformer_viz.options import ViewOptions
+from transformer_viz.selection import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class MapAxes:
+    """What rows and columns stand for, and the way from tokens to cells and back."""
+
+    rows: Entries
+    columns: Entries
+
+    @property
+    def empty(self) -> bool:
+        return not (len(self.rows) and len(self.columns))
+
+    def cell(self, query: int | None, key: int | None) -> Cell:
+        """The row and column of two tokens; (None, None) where one of them is left out."""
+        row = None if query is None else self.rows.of_token(query)
+        column = None if key is None else self.columns.of_token(key)
+        shown = (row is None) == (query is None) and (column is None) == (key is None)
+        return (row, column) if shown else (None, None)
+
+    def tokens(self, row: int | None, column: int | None) -> Cell:
+        """The query and the key that stand for a row and a column."""
+        return (
+            None if row is None else self.rows.token(row),
+            None if column is None else self.columns.token(column),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadPicture:
+    """The picture of one head, or of the mean of several.
+
+    Attributes:
+        hidden_share, blank_share: means over the rows of the weight that falls on what is left
+            out, and of that which lies below the threshold.
+    """
+
+    heads: tuple[Head, ...]
+    axes: MapAxes
+    matrix: MatrixPicture
+    hidden_share: float
+    blank_share: float
+
+
+def map_axes(trace: Trace, kind: AttentionKind, options: ViewOptions) -> MapAxes:
+    rows, columns = (
+        entries(tokens, merge_words=options.merge_words, hide_specials=options.hide_specials)
+        for tokens in (trace.query_tokens(kind), trace.key_tokens(kind))
+    )
+    return MapAxes(rows, columns)
+
+
+def head_picture(
+    trace: Trace,
+    heads: Sequence[Head],
+    axes: MapAxes,
+    options: ViewOptions,
+    largest: int | None = None,
+) -> HeadPicture:
+    """The picture of a map that is not empty, with no more than `largest` cells along a side."""
+    shown = head_map(trace, heads, axes.rows, axes.columns)
+    weights, allowed = shown.weights, shown.allowed
+    codes = encode(weights, allowed, options.scale, options.threshold)
+    blank = float(weights[weights < options.threshold].sum()) / len(weights)
+    return HeadPicture(
+        heads=tuple(heads),
+        axes=axes,
+        matrix=MatrixPicture(
+            pyramid=Pyramid(codes if largest is None else pool_max(codes, largest)),
+            rows=axes.rows.tokens,
+            columns=axes.columns.tokens,
+            row_numbers=_numbers(axes.rows),
+            column_numbers=_numbers(axes.columns),
+            predicted=_predicted(trace, heads[0].kind, axes.rows),
+            masked=not allowed.all(),
+            legend=legend(options.scale, float(weights.max()) if largest is None else None),
+            hidden=shown.hidden if options.hide_specials else None,
+            threshold=options.threshold,
+        ),
+        hidden_share=float(shown.hidden.mean()),
+        blank_share=blank,
+    )
+
+
+def _numbers(axis: Entries) -> tuple[int, ...]:
+    """Of each entry's first token, from 1."""
+    return tuple(span.start + 1 for span in axis.spans)
+
+
+def _predicted(trace: Trace, kind: AttentionKind, rows: Entries) -> tuple[Token, ...]:
+    """What follows the last token of each row; nothing for encoder rows."""
+    predicted = trace.predicted_tokens
+    if kind is AttentionKind.ENCODER_SELF or len(predicted) != len(trace.target_tokens):
+        return ()
+    return tuple(predicted[span[-1]] for span in rows.spans)

@@ -1,0 +1,31 @@
+"""What has to be said about a map besides its colours: what was merged, hidden, left blank."""
+
+from collections.abc import Sequence
+
+from transformer_viz.options import ViewOptions
+from transformer_viz.views.head_pictures import HeadPicture
+from transformer_viz.views.wording import AXES
+
+
+def map_notes(
+    pictures: Sequence[HeadPicture], options: ViewOptions, heads: int, shown: int
+) -> list[str]:
+    """Sentences; `shown` of so many `heads` have a map each, or 1 has all."""
+    notes = [AXES[pictures[0].heads[0].kind]]
+    if options.merge_words:
+        notes.append("Pieces merged into words: columns summed, rows averaged.")
+    if options.hide_specials:
+        hidden = _shares([picture.hidden_share for picture in pictures])
+        notes.append(f"Special tokens hidden, and with them {hidden} of the weight.")
+    if options.threshold > 0:
+        blank = _shares([picture.blank_share for picture in pictures])
+        notes.append(f"Below {options.threshold:g} left blank: {blank} of the weight.")
+    if 1 < shown < heads:
+        notes.append(f"The first {shown} of {heads} heads are shown.")
+    return notes
+
+
+def _shares(shares: Sequence[float]) -> str:
+    """In per cent: "42 %", or of several maps "12 to 48 %"."""
+    least, most = (f"{100 * share:.0f}" for share in (min(shares), max(shares)))
+    return f"{least} %" if least == most else f"{least} to {most} %"

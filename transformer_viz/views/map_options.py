@@ -1,0 +1,114 @@
+"""The controls above a map: how weights become colours, and what its rows and columns are."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QPushButton, QSizePolicy, QWidget
+
+from transformer_viz.drawing.scales import EXPLANATIONS, NAMES
+from transformer_viz.options import Combine, Scale
+from transformer_viz.session import Session
+from transformer_viz.theme import GRID, Theme
+from transformer_viz.views.flow_layout import FlowLayout
+
+_COMBINATIONS = {
+    Combine.MEAN: ("Mean of heads", "One map: the mean of the selected heads' weights."),
+    Combine.SIDE_BY_SIDE: ("Side by side", "A small map for each selected head."),
+}
+_SEVERAL = "Select several heads with Ctrl+click in the heads map."
+
+
+class MapOptions(QWidget):
+    """Shows and changes the session's options; goes on in a second line where it is narrow."""
+
+    fitWanted = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.scale = QComboBox()
+        for scale in Scale:
+            self.scale.addItem(NAMES[scale].capitalize(), scale.value)
+        self.scale.setAccessibleName("Colour scale")
+        self.threshold = QDoubleSpinBox(
+            minimum=0.0, maximum=1.0, singleStep=0.01, decimals=3, value=0.0
+        )
+        self.threshold.setSpecialValueText("no threshold")
+        self.threshold.setPrefix("blank < ")
+        self.threshold.setAccessibleName("Threshold")
+        self.threshold.setKeyboardTracking(False)
+        self.threshold.setToolTip(
+            "Weights below this are left blank. Nothing is renormalised: the line below says how "
+            "much of the weight is not drawn."
+        )
+        self.merge_words = _toggle(
+            "Merge words",
+            "Pieces become words: the columns of a word are summed and its rows averaged, so that "
+            "each row still adds up to 1. Specials and punctuation stand alone.",
+        )
+        self.hide_specials = _toggle(
+            "Hide specials",
+            "Leave out the rows and columns of special tokens. Nothing is renormalised: the weight "
+            "that falls on them is written at the end of each row.",
+        )
+        self.combine = QComboBox()
+        for combine, (name, _) in _COMBINATIONS.items():
+            self.combine.addItem(name, combine.value)
+        self.combine.setAccessibleName("Several heads")
+        fit = QPushButton("Fit")
+        fit.setToolTip("Show the whole map (0 or Home). The wheel zooms, dragging pans.")
+        fit.setAccessibleName("Fit the whole map")
+        fit.clicked.connect(self.fitWanted)
+        row = FlowLayout(self, 2 * GRID)
+        controls = (
+            *(self.scale, self.threshold, self.hide_specials, self.merge_words, self.combine),
+            fit,
+        )
+        for control in controls:
+            control.setFixedHeight(7 * GRID)
+            row.addWidget(control)
+
+        self.scale.activated.connect(
+            lambda _: session.change_options(scale=Scale(self.scale.currentData()))
+        )
+        self.combine.activated.connect(
+            lambda _: session.change_options(combine=Combine(self.combine.currentData()))
+        )
+        self.threshold.valueChanged.connect(
+            lambda value: session.change_options(threshold=round(value, 3))
+        )
+        self.merge_words.clicked.connect(lambda on: session.change_options(merge_words=on))
+        self.hide_specials.clicked.connect(lambda on: session.change_options(hide_specials=on))
+        session.optionsChanged.connect(self._follow)
+        session.selectionChanged.connect(self._follow)
+        self._follow()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Fusion takes the edges of a spin box from the window's colour, much darkened."""
+        palette = QPalette(self.palette())
+        palette.setColor(QPalette.ColorRole.Window, theme.color("border").lighter(140))
+        self.threshold.setPalette(palette)
+
+    def _follow(self) -> None:
+        options = self._session.options
+        self.scale.setCurrentIndex(self.scale.findData(options.scale.value))
+        self.scale.setToolTip(EXPLANATIONS[options.scale])
+        self.combine.setCurrentIndex(self.combine.findData(options.combine.value))
+        several = len(self._session.selection.heads) > 1
+        self.combine.setEnabled(several)
+        self.combine.setToolTip(_COMBINATIONS[options.combine][1] if several else _SEVERAL)
+        self.threshold.blockSignals(True)
+        self.threshold.setValue(options.threshold)
+        self.threshold.blockSignals(False)
+        self.merge_words.setChecked(options.merge_words)
+        self.hide_specials.setChecked(options.hide_specials)
+
+
+def _toggle(text: str, tip: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setCheckable(True)
+    button.setToolTip(tip)
+    button.setAccessibleName(text)
+    return button

@@ -1,0 +1,111 @@
+"""The pinned cells as tags with their weights, below the map."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QEnterEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+
+from transformer_viz.selection import Cell
+from transformer_viz.theme import GRID, set_role
+from transformer_viz.views.flow_layout import FlowLayout
+from transformer_viz.views.wording import plain_tooltip
+
+_WIDEST = 50 * GRID
+_INSIDE = """
+    QToolButton { border: 1px solid transparent; background: transparent; padding: 2px 4px; }
+    QToolButton:checked { color: palette(highlight); font-weight: 600; }
+    QToolButton:hover { background: palette(midlight); }
+    QToolButton:focus { border-color: palette(highlight); }
+"""
+_HINT = "Click a cell to pin it, Ctrl+click to pin several; Esc releases all."
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A pinned cell, in tokens: what it is, in words, and its weight."""
+
+    cell: Cell
+    name: str
+    value: str
+
+
+class PinTray(QWidget):
+    """Point at a tag to find its cell, click it to make it the current pin, × to release it."""
+
+    pointed = Signal(object, object)  # query, key: int | None
+    chosen = Signal(object, object)
+    released = Signal(object, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Pinned cells")
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setMinimumHeight(7 * GRID)
+        self._pins: tuple[Pin, ...] = ()
+        self.tags: list[_Tag] = []
+        self._hint = QLabel(_HINT)
+        self._hint.setTextFormat(Qt.TextFormat.PlainText)
+        self._hint.setFixedHeight(7 * GRID)
+        set_role(self._hint, "faint")
+        self._row = FlowLayout(self, GRID)
+        self._row.addWidget(self._hint)
+
+    def show_pins(self, pins: Sequence[Pin]) -> None:
+        """`pins`: the current one last."""
+        pins = tuple(pins)
+        if pins == self._pins:
+            return
+        self._pins = pins
+        focused = any(tag.isAncestorOf(self.focusWidget()) for tag in self.tags)
+        for tag in self.tags:
+            self._row.removeWidget(tag)
+            tag.hide()
+            tag.deleteLater()  # it may be what was just clicked
+        self.tags = [_Tag(pin, self, current=pin is pins[-1]) for pin in pins]
+        for tag in self.tags:
+            self._row.addWidget(tag)
+            tag.show()
+        self._hint.setVisible(not pins)
+        if focused and self.tags:
+            self.tags[-1].choose.setFocus()
+        self.updateGeometry()
+
+
+class _Tag(QFrame):
+    def __init__(self, pin: Pin, tray: PinTray, *, current: bool) -> None:
+        super().__init__(tray)
+        self._pin, self._tray = pin, tray
+        set_role(self, "card")
+        self.setStyleSheet(_INSIDE)
+        self.setFixedHeight(7 * GRID)
+        self.choose = QToolButton()
+        metrics = self.fontMetrics()
+        elided = metrics.elidedText(pin.name, Qt.TextElideMode.ElideMiddle, _WIDEST)
+        self.choose.setText(f"{elided}  {pin.value}".replace("&", "&&"))
+        self.choose.setCheckable(True)
+        self.choose.setChecked(current)
+        self.choose.setAccessibleName(f"Pin {pin.name}, {pin.value}")
+        self.choose.setToolTip(plain_tooltip(f"{pin.name}: {pin.value}"))
+        self.choose.clicked.connect(lambda: tray.chosen.emit(*pin.cell))
+        self.release = QToolButton()
+        self.release.setText("×")
+        self.release.setAccessibleName(f"Release the pin {pin.name}")
+        self.release.setToolTip("Release this pin")
+        self.release.clicked.connect(lambda: tray.released.emit(*pin.cell))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(1, 1, 1, 1)
+        row.setSpacing(0)
+        row.addWidget(self.choose)
+        row.addWidget(self.release)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self._tray.pointed.emit(*self._pin.cell)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._tray.pointed.emit(None, None)
