@@ -16,14 +16,14 @@ from transformer_viz.theme import GRID, scaled_font
 
 LINE = 6 * GRID
 MARGIN = 4 * GRID
-COLUMN_GAP = 2 * GRID
+COLUMN_GAP = 3 * GRID
 FORMULA_SIZE = 0.85  # of the font
 _HEADER = 10 * GRID
 _PAIR = 24 * GRID  # the pair in detail, below the table
 _PAIR_PITCH = 5 * GRID
 _MIDDLE = 6 * GRID  # between its two sides
 _NARROWEST_STRIP, _WIDEST_STRIP = 15 * GRID, 64 * GRID
-_WIDEST_CELL = 2 * GRID
+_WIDEST_CELL = 4 * GRID
 _LABELS = (20 * GRID, 36 * GRID)  # the least and most that the keys' labels take
 
 

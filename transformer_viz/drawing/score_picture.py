@@ -72,11 +72,11 @@ class ScorePicture:
 
 @dataclass(frozen=True, slots=True)
 class ScoreMarks:
-    """`key`: the one in focus; `pinned`: the one that stays; and the dimensions under the pointer,
+    """`key`: the one in focus; `pinned`: those that stay; and the dimensions under the pointer,
     along d_k and d_v."""
 
     key: int
-    pinned: int | None = None
+    pinned: frozenset[int] = frozenset()
     key_dimension: int | None = None
     value_dimension: int | None = None
 

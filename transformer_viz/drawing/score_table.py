@@ -157,7 +157,7 @@ class ScoreTable:
         focused = key == self._marks.key
         if focused:
             self._painter.fillRect(line, self._theme.color("accent_soft"))
-        if key == self._marks.pinned:
+        if key in self._marks.pinned:
             edge = QRectF(line.left(), line.top(), GRID, line.height())
             self._painter.fillRect(edge, self._theme.color("accent"))
         self._rule(line.bottom() - 1)

@@ -141,7 +141,9 @@ class Scores(StageView):
         self._pages.setCurrentIndex(1)
         self._show_titles(trace)
         self.canvas.set_stale(self.session.status.phase is Phase.BUSY)
-        self.canvas.set_marks(self.key, self.session.selection.key)
+        pins = self.session.selection.pinned
+        pinned = {key for query, key in pins if key is not None and query in (None, self.query)}
+        self.canvas.set_marks(self.key, frozenset(pinned))
         announce(self.canvas, self._description())
 
     def _make_picture(self, trace: Trace) -> None:
@@ -201,13 +203,14 @@ class Scores(StageView):
     def _on_hover(self, key: int | None) -> None:
         self.session.set_hover(None if key is None else self.query, key)
 
-    def _on_click(self, key: int) -> None:
-        """Pin the pair; clicking what is pinned releases it."""
-        selection = self.session.selection
-        if (self.query, key) == (selection.query, selection.key):
-            self.session.release()
+    def _on_click(self, key: int, beside: bool) -> None:
+        """Pin the pair, in place of what is pinned or beside it; clicking what is pinned releases
+        it."""
+        pair, pinned = (self.query, key), self.session.selection.pinned
+        if pair in pinned and (beside or len(pinned) == 1):
+            self.session.unpin(*pair)
         else:
-            self.session.pin(self.query, key)
+            self.session.pin(*pair, add=beside)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, picture = event.key(), self._picture
@@ -218,7 +221,7 @@ class Scores(StageView):
         elif key in _KEY_MOVES:
             self._move_key(picture, _KEY_MOVES[Qt.Key(key)])
         elif key in _QUERY_MOVES:
-            self._pin(max(0, self.query + _QUERY_MOVES[Qt.Key(key)]), self.key)
+            self._move_pin(max(0, self.query + _QUERY_MOVES[Qt.Key(key)]), self.key)
         elif key == Qt.Key.Key_S:
             self.scaling.toggle()
         else:
@@ -227,11 +230,16 @@ class Scores(StageView):
     def _move_key(self, picture: ScorePicture, step: int) -> None:
         """To the line above or below, in the order shown."""
         position = picture.position_of(self.key) + step
-        self._pin(self.query, int(picture.order[max(0, min(position, len(picture.order) - 1))]))
+        self._move_pin(
+            self.query, int(picture.order[max(0, min(position, len(picture.order) - 1))])
+        )
 
-    def _pin(self, query: int, key: int) -> None:
-        self.session.set_hover(None, None)
-        self.session.pin(query, key)
+    def _move_pin(self, query: int, key: int) -> None:
+        """Move the current pin; others stay."""
+        session = self.session
+        session.set_hover(None, None)
+        rest = tuple(pin for pin in session.selection.pins if pin != (query, key))
+        session.select(query=query, key=key, pins=rest)
         self.canvas.reveal(self.key)
 
     # For a file

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
+    QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -15,7 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip
 
 from transformer_viz.drawing.diverging import diverging_table
-from transformer_viz.drawing.labels import describe, label_widths
+from transformer_viz.drawing.labels import ARROW, describe, label_widths
 from transformer_viz.drawing.numbers import signed
 from transformer_viz.drawing.score_layout import (
     LINE,
@@ -32,7 +33,7 @@ from transformer_viz.views.wording import plain_tooltip
 _FADED = 0.55  # how much of the paper covers a stale picture
 EXPLANATIONS = {
     Column.KEY: "The tokens that the query may look at, a line each.\n"
-    "Click pins one; ↑ ↓ move it, ← → choose another query.",
+    "Click pins one, with Ctrl beside others; ↑ ↓ move it, ← → choose another query.",
     Column.PRODUCTS: "q ∘ k: query times key, dimension by dimension.\n"
     "Blue adds to the score, orange takes from it.",
     Column.SUM: "q · k: all products of the line added up.",
@@ -49,7 +50,7 @@ EXPLANATIONS = {
 
 class ScoresCanvas(QAbstractScrollArea):
     keyHovered = Signal(object)  # key: int | None
-    keyClicked = Signal(int)
+    keyClicked = Signal(int, bool)  # key, whether beside what is pinned
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,14 +77,20 @@ class ScoresCanvas(QAbstractScrollArea):
     def set_picture(self, picture: ScorePicture | None) -> None:
         self._picture = picture
         if picture is not None:
-            self._labels = max(label_widths(self.font(), picture.keys)) + INDEX_WIDTH
+            self._labels = INDEX_WIDTH + self._widest_label(picture)
             self._marks = replace(self._marks, key_dimension=None, value_dimension=None)
             self._fit_scroll_bar()
         self.viewport().update()
 
-    def set_marks(self, key: int, pinned: int | None) -> None:
+    def set_marks(self, key: int, pinned: frozenset[int]) -> None:
         self._marks = replace(self._marks, key=key, pinned=pinned)
         self.viewport().update()
+
+    def _widest_label(self, picture: ScorePicture) -> float:
+        query = [picture.query] if picture.predicted is None else [picture.query, picture.predicted]
+        arrow = QFontMetricsF(self.font()).horizontalAdvance(ARROW)
+        asking = sum(label_widths(self.font(), query)) + arrow * (len(query) - 1)
+        return max(asking, *label_widths(self.font(), picture.keys))
 
     def set_stale(self, stale: bool) -> None:
         self._stale = stale
@@ -170,7 +177,8 @@ class ScoresCanvas(QAbstractScrollArea):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         key = self._key_at(event.position())
         if event.button() == Qt.MouseButton.LeftButton and key is not None:
-            self.keyClicked.emit(key)
+            beside = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            self.keyClicked.emit(key, beside)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         event.ignore()  # the view around the canvas knows what keys mean
