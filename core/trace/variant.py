@@ -87,7 +87,7 @@ def reordered(tokens: Sequence[Token], text: str, order: Sequence[int]) -> tuple
     for index in order:
         token = tokens[index]
         piece = text[token.start : token.end]
-        if token.starts_word:
+        if token.starts_word or index == 0:
             piece = " " * bool(written) + piece.lstrip()
         result.append(replace(token, start=len(written), end=len(written) + len(piece)))
         written += piece
