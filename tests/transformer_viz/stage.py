@@ -113,9 +113,9 @@ class FakeBackend:
         self.asked.append((text, search, positions, seed))
         self.busy.set()
         self.gate.wait(10)
-        if "boom" in text:
-            raise UserError("Cannot do this.")
         words = text.split()
+        if len(words) < 2:
+            raise UserError("There is nothing to shuffle.")
         turned = words if seed is None else words[::-1]
         order = range(len(words)) if seed is None else reversed(range(len(words)))
         return Variant(
