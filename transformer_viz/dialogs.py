@@ -1,14 +1,20 @@
-"""About, the cheat sheet of shortcuts, and the report of an unexpected error."""
+"""About, the cheat sheet of shortcuts, the log, and the report of an unexpected error."""
 
+import math
 from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QTextCursor
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QGridLayout,
+    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -38,25 +44,49 @@ class Dialog(QDialog):
         self.column.setContentsMargins(5 * GRID, 5 * GRID, 5 * GRID, 4 * GRID)
         self.column.setSpacing(3 * GRID)
 
-    def add_close(self) -> None:
+    def add_close(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
         self.column.addWidget(buttons)
+        return buttons
 
 
-class ErrorReport(Dialog):
+class CopyableText(Dialog):
+    """A text to read and to copy."""
+
+    def __init__(self, title: str, text: str, name: str, parent: QWidget | None) -> None:
+        super().__init__(title, parent)
+        self.text = QPlainTextEdit(text, self)
+        self.text.setReadOnly(True)
+        self.text.setAccessibleName(name)
+        self.text.setMinimumSize(140 * GRID, 60 * GRID)
+        self.column.addWidget(self.text, 1)
+        self.buttons = self.add_close()
+        copy = self.buttons.addButton("&Copy", QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
+
+
+class ErrorReport(CopyableText):
     """An error that is ours: what it is, and the details to copy; nothing is sent."""
 
     def __init__(self, summary: str, details: str, parent: QWidget | None) -> None:
-        super().__init__("Something went wrong", parent)
-        self.column.addWidget(_text(summary))
-        self.column.addWidget(_text("You can go on working. These details help to mend it:"))
-        text = QPlainTextEdit(details, self)
-        text.setReadOnly(True)
-        text.setAccessibleName("Details")
-        text.setMinimumSize(140 * GRID, 60 * GRID)
-        self.column.addWidget(text)
-        self.add_close()
+        super().__init__("Something went wrong", details, "Details", parent)
+        self.column.insertWidget(0, _text(summary))
+        self.column.insertWidget(1, _text("You can go on working. These details help to mend it:"))
+
+
+class LogDialog(CopyableText):
+    """What was logged, the newest last, and where the file is."""
+
+    def __init__(self, path: Path, text: str, parent: QWidget) -> None:
+        super().__init__("Log", text, "Log", parent)
+        self.column.insertWidget(0, _text(str(path)))
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text.moveCursor(QTextCursor.MoveOperation.End)
+        folder = self.buttons.addButton("Open &folder", QDialogButtonBox.ButtonRole.ActionRole)
+        folder.clicked.connect(
+            lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
+        )
 
 
 def about(model: ModelInfo | None, parent: QWidget) -> QDialog:
@@ -79,20 +109,54 @@ def about(model: ModelInfo | None, parent: QWidget) -> QDialog:
 
 
 def shortcuts(rows: Sequence[tuple[str, str]], parent: QWidget) -> QDialog:
-    """`rows` of command and keys."""
+    """`rows` of "menu · command" and keys, one group a menu, in two columns."""
     dialog = Dialog("Keyboard shortcuts", parent)
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(6 * GRID)
-    grid.setVerticalSpacing(GRID)
-    for line, (command, keys) in enumerate(rows):
+    sheet = QWidget()
+    columns = QHBoxLayout(sheet)
+    columns.setContentsMargins(0, 0, 3 * GRID, 0)
+    columns.setSpacing(10 * GRID)
+    groups = {
+        menu: [(command.partition(" · ")[2], keys) for command, keys in group]
+        for menu, group in groupby(rows, lambda row: row[0].partition(" · ")[0])
+    }
+    half = (len(rows) + 2 * len(groups)) / 2
+    used = math.inf
+    for menu, group in groups.items():
+        if used + len(group) / 2 > half:
+            grid = QGridLayout()
+            grid.setHorizontalSpacing(6 * GRID)
+            grid.setVerticalSpacing(GRID)
+            grid.setAlignment(Qt.AlignmentFlag.AlignTop)
+            columns.addLayout(grid)
+            used = 0
+        _add_group(grid, menu, group)
+        used += len(group) + 2
+    scroll = QScrollArea()
+    scroll.setWidget(sheet)
+    scroll.setAccessibleName("Keyboard shortcuts")
+    scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+    dialog.column.addWidget(scroll, 1)
+    dialog.add_close()
+    room = parent.size() * 0.85
+    dialog.resize(
+        min(sheet.sizeHint().width() + 14 * GRID, room.width()),
+        min(sheet.sizeHint().height() + 24 * GRID, room.height()),
+    )
+    return dialog
+
+
+def _add_group(grid: QGridLayout, title: str, rows: Sequence[tuple[str, str]]) -> None:
+    heading = _text(title)
+    set_role(heading, "title")
+    line = grid.rowCount()
+    grid.addWidget(heading, line, 0, 1, 2)
+    for number, (command, keys) in enumerate(rows, start=line + 1):
         shown = _text(keys)
         set_role(shown, "soft")
         for column, label in enumerate((_text(command), shown)):
             label.setWordWrap(False)
-            grid.addWidget(label, line, column)
-    dialog.column.addLayout(grid)
-    dialog.add_close()
-    return dialog
+            grid.addWidget(label, number, column)
+    grid.setRowMinimumHeight(grid.rowCount(), 2 * GRID)
 
 
 def _provenance(model: ModelInfo) -> list[str]:

@@ -172,8 +172,7 @@ class Documents(QObject):
         shown = self._session.model
         self._set_path(path)
         if found.remark:
-            replaced = found.model is None and shown is not None
-            instead = f" {shown.name} is used instead." if replaced else ""
+            instead = f" {shown.name} is used instead." if shown and not found.model else ""
             controller.noticed.emit(found.remark + instead)
         self._session.change_options(**asdict(saved.options))
         self.viewWanted.emit(saved.view)

@@ -7,12 +7,12 @@ moment and makes no new one. Hovering is not an act.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from os.path import commonprefix
 
 from PySide6.QtCore import QObject, Signal
 
 from core.trace.trace import Trace
 from transformer_viz.controller import Controller
+from transformer_viz.edits import common_ends
 from transformer_viz.selection import Selection
 from transformer_viz.session import Session
 
@@ -114,8 +114,6 @@ class History(QObject):
 
 def _is_keystroke(before: str, after: str) -> bool:
     """Whether one character was added or taken away, wherever in the text."""
-    longer, shorter = (after, before) if len(after) > len(before) else (before, after)
-    if len(longer) - len(shorter) != 1:
-        return False
-    cut = len(commonprefix((longer, shorter)))
-    return longer[cut + 1 :] == shorter[cut:]
+    shorter = min(len(before), len(after))
+    one_more = abs(len(before) - len(after)) == 1
+    return one_more and sum(common_ends(before, after)) == shorter

@@ -6,7 +6,7 @@ session file, then among the bundled ones; what is missing or has changed is sai
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +42,10 @@ class SavedModel:
 class SavedSession:
     model: SavedModel | None
     text: str
-    search: Search = Search()
+    search: Search = field(default_factory=Search)
     view: View = View.HEATMAP
-    selection: Selection = Selection()
-    options: ViewOptions = ViewOptions()
+    selection: Selection = field(default_factory=Selection)
+    options: ViewOptions = field(default_factory=ViewOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +120,7 @@ def _with_model(path: Path, session: SavedSession, model: SavedModel) -> Found:
         where = model.path or "it is not bundled here"
         return Found(session, None, f"The model {model.name} is missing ({where}).")
     if model.sha256 and _digest(found) != model.sha256:
-        return Found(
-            session, found, f"The model {found} has changed since this session was saved."
-        )
+        return Found(session, found, f"The model {found} has changed since this session was saved.")
     return Found(session, found)
 
 

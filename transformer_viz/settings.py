@@ -8,7 +8,7 @@ Both are said once, as a notice: one sentence for the user.
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ class Settings:
     text: str | None = None  # sentence shown last, None before the first start
     selection: Selection | None = None  # shown last, in that sentence
     view: View = View.HEATMAP
-    options: ViewOptions = ViewOptions()
+    options: ViewOptions = field(default_factory=ViewOptions)
     beam: int = 1  # 1 is greedy
     beam_size: int = 4  # what the beam button turns on
     alpha: float = 0.6  # length penalty
@@ -135,13 +135,13 @@ def parse(data: bytes) -> tuple[Settings, list[str]]:
         return Settings(), ["the whole file"]
     good: dict[str, Any] = {}
     bad: list[str] = []
-    for field in fields(Settings):
-        if field.name not in values:
+    for name in (each.name for each in fields(Settings)):
+        if name not in values:
             continue
         try:
-            good[field.name] = _CHECKS[field.name](values[field.name])
+            good[name] = _CHECKS[name](values[name])
         except ValueError:
-            bad.append(field.name)
+            bad.append(name)
     return Settings(**good), bad
 
 

@@ -14,6 +14,7 @@ from transformer_viz.views.heatmap import Heatmap
 from transformer_viz.views.links import Links
 from transformer_viz.views.positions import Positions
 from transformer_viz.views.scores import Scores
+from transformer_viz.views.stage_view import StageView
 
 VIEWS = {view: view.capitalize() for view in View}
 """The name of each view, for commands and files, and its title."""
@@ -58,9 +59,11 @@ class Stage(QWidget):
     def show_view(self, name: str) -> None:
         self.tabs.setCurrentIndex(list(VIEWS).index(name))
 
-    def view(self) -> QWidget | None:
+    def view(self) -> StageView:
         """The view that is shown."""
-        return self._pages.currentWidget()
+        view = self._pages.currentWidget()
+        assert isinstance(view, StageView)
+        return view
 
     def apply_theme(self, theme: Theme) -> None:
         for name in VIEWS:
@@ -72,5 +75,5 @@ class Stage(QWidget):
 
     def _show(self, index: int) -> None:
         self._pages.setCurrentIndex(index)
-        self.setFocusProxy(self.view() or self.heatmap)
+        self.setFocusProxy(self.view())
         self.viewChanged.emit(self.current)

@@ -1,0 +1,266 @@
+"""What can be exported in which format, and how it gets to a file or the clipboard."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QObject, Signal
+from PySide6.QtGui import QGuiApplication, QImage
+
+from core.errors import UserError
+from core.files import atomic_write
+from core.trace.head_map import head_map
+from core.trace.npz import maps_size, save_npz
+from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz.drawing.matrix import Style
+from transformer_viz.export.picture import Picture, to_image, to_pdf, to_png, to_svg
+from transformer_viz.export.table import DELIMITERS, to_table
+from transformer_viz.session import Session
+from transformer_viz.transfers import Progress, Transfers
+from transformer_viz.views.head_pictures import head_picture, map_axes
+from transformer_viz.views.wording import head_name, head_title
+
+MOST_TRACE_BYTES = 4 * 1024**3
+CLIPBOARD = "the clipboard"
+
+
+class Subject(StrEnum):
+    VIEW = "view"
+    HEADS = "heads"
+    MATRIX = "matrix"
+    DECODING = "decoding"
+    TRACE = "trace"
+
+
+class Format(StrEnum):
+    PNG = "png"
+    SVG = "svg"
+    PDF = "pdf"
+    CSV = "csv"
+    TSV = "tsv"
+    GIF = "gif"
+    NPZ = "npz"
+
+
+FORMATS: dict[Subject, tuple[Format, ...]] = {
+    Subject.VIEW: (Format.PNG, Format.SVG, Format.PDF),
+    Subject.HEADS: (Format.PNG, Format.SVG, Format.PDF),
+    Subject.MATRIX: (Format.CSV, Format.TSV),
+    Subject.DECODING: (Format.GIF,),
+    Subject.TRACE: (Format.NPZ,),
+}
+PICTURES = (Subject.VIEW, Subject.HEADS)
+SCALED = (Format.PNG, Format.GIF)
+MIME_TYPES = {
+    Format.SVG: "image/svg+xml",
+    Format.PDF: "application/pdf",
+    Format.CSV: "text/csv",
+    Format.TSV: "text/tab-separated-values",
+    Format.GIF: "image/gif",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """One thing in one format; `scale` is the number of pixels to a logical pixel."""
+
+    subject: Subject
+    format: Format
+    scale: int = 2
+
+    @property
+    def copyable(self) -> bool:
+        return self.format is not Format.NPZ
+
+
+class Exporter(QObject):
+    """Pictures are painted in the thread of the window, all else is made in the other one."""
+
+    exported = Signal(str)  # one sentence
+
+    def __init__(
+        self,
+        session: Session,
+        transfers: Transfers,
+        pictures: Callable[[Subject], Picture],
+        style: Callable[[], Style],
+        parent: QObject | None = None,
+    ) -> None:
+        """`pictures` paints the view shown and the heads map, as they are, in `style`."""
+        super().__init__(parent)
+        self._session = session
+        self._transfers = transfers
+        self._pictures = pictures
+        self._style = style
+
+    def save(self, export: Export, path: Path) -> None:
+        """Write the file; what stood there stays where this fails."""
+        try:
+            write = self._writing(export, path)
+        except UserError as error:
+            self._transfers.failed.emit(str(error))
+            return
+        self._transfers.save(
+            path.name, write, lambda _nothing: self.exported.emit(f"Saved {path}.")
+        )
+
+    def copy(self, export: Export) -> None:
+        """Put it on the clipboard."""
+        try:
+            if export.format is Format.PNG:
+                self._put_image(to_image(self._pictures(export.subject), export.scale))
+                return
+            make = self._making(export)
+        except UserError as error:
+            self._transfers.failed.emit(str(error))
+            return
+        self._transfers.save(CLIPBOARD, make, lambda data: self._put(export.format, data))
+
+    def name(self, export: Export) -> str:
+        """A name for the file, without characters that some system forbids."""
+        if export.subject in PICTURES:
+            title = self._pictures(export.subject).name
+        elif export.subject is Subject.TRACE:
+            title = "attention"
+        else:
+            title = head_name(self._head(export.subject))
+        plain = re.sub(r"\W+", "-", title).strip("-").lower()
+        return f"{plain}.{export.format}"
+
+    def preview(self, subject: Subject) -> QImage | None:
+        """How a picture will look; None for what is no picture."""
+        return to_image(self._pictures(subject), 2) if subject in PICTURES else None
+
+    def size(self, export: Export) -> str:
+        """What to expect, in words."""
+        if export.subject in PICTURES:
+            size = self._pictures(export.subject).size
+            if export.format is Format.PNG:
+                size = size * export.scale
+                return f"{size.width():,} × {size.height():,} pixels"
+            return f"{size.width():,} × {size.height():,}, any size without loss"
+        trace = self._session.trace
+        if trace is None:
+            return "no sentence yet"
+        if export.subject is Subject.TRACE:
+            maps, size_ = maps_size(trace)
+            return f"{maps:,} maps, {in_words(size_)} before compression"
+        head = self._head(export.subject)
+        rows, columns = len(trace.query_tokens(head.kind)), len(trace.key_tokens(head.kind))
+        if export.subject is Subject.DECODING:
+            return f"{rows:,} steps"
+        return f"up to {rows:,} × {columns:,} weights"
+
+    # Making
+
+    def _writing(self, export: Export, path: Path) -> Callable[[Progress], None]:
+        if export.subject is Subject.TRACE:
+            trace = self._trace()
+            _maps, size = maps_size(trace)
+            if size > MOST_TRACE_BYTES:
+                raise UserError(
+                    f"This trace takes {in_words(size)} and the limit is "
+                    f"{in_words(MOST_TRACE_BYTES)}; shorten the text, or save single maps."
+                )
+            return lambda progress: save_npz(trace, path, progress)
+        make = self._making(export)
+
+        def write(progress: Progress) -> None:
+            data = make(progress)
+
+            def fill(temporary: Path) -> None:
+                temporary.write_bytes(data)
+
+            atomic_write(path, fill)
+
+        return write
+
+    def _making(self, export: Export) -> Callable[[Progress], bytes]:
+        match export.format:
+            case Format.PNG:
+                image = to_image(self._pictures(export.subject), export.scale)
+                return lambda _progress: to_png(image)
+            case Format.SVG | Format.PDF:
+                encode = to_svg if export.format is Format.SVG else to_pdf
+                data = encode(self._pictures(export.subject))
+                return lambda _progress: data
+            case Format.GIF:
+                return self._animation(export.scale)
+            case _:
+                return self._table(DELIMITERS[export.format])
+
+    def _table(self, delimiter: str) -> Callable[[Progress], bytes]:
+        trace, heads, options = self._trace(), self._session.selection.heads, self._session.options
+
+        def make(_progress: Progress) -> bytes:
+            axes = map_axes(trace, heads[0].kind, options)
+            if axes.empty:
+                raise UserError("Every token is hidden; show the special tokens to export them.")
+            shown = head_map(trace, heads, axes.rows, axes.columns)
+            rows, columns = axes.rows.tokens, axes.columns.tokens
+            table = to_table(shown.weights, shown.allowed, rows, columns, delimiter)
+            return table.encode("utf-8", "surrogatepass")
+
+        return make
+
+    def _animation(self, scale: int) -> Callable[[Progress], bytes]:
+        trace, options, style = self._trace(), self._session.options, self._style()
+        head = self._head(Subject.DECODING)
+        if head.kind not in trace.kinds or head.kind is AttentionKind.ENCODER_SELF:
+            raise UserError("This trace has no decoder, so no decoding can be shown.")
+
+        def make(progress: Progress) -> bytes:
+            from transformer_viz.export.animation import Decoding, to_gif
+
+            axes = map_axes(trace, head.kind, options)
+            if axes.empty:
+                raise UserError("Every token is hidden; show the special tokens to export them.")
+            picture = head_picture(trace, [head], axes, options).matrix
+            return to_gif(Decoding(head_title(head), head.kind, picture), style, scale, progress)
+
+        return make
+
+    def _trace(self) -> Trace:
+        if self._session.trace is None:
+            raise UserError("There is nothing to export yet; type a sentence first.")
+        return self._session.trace
+
+    def _head(self, subject: Subject) -> Head:
+        """The current head; for a decoding the head of its number that looks at the translation
+        where the current one is the encoder's."""
+        selection = self._session.selection
+        head = selection.primary
+        trace = self._session.trace
+        if subject is not Subject.DECODING or trace is None:
+            return head
+        if head.kind is not AttentionKind.ENCODER_SELF:
+            return head
+        kind = next((k for k in reversed(trace.kinds)), head.kind)
+        layer = min(head.layer, trace.layers(kind) - 1)
+        return Head(kind, layer, min(head.head, trace.heads(kind, layer) - 1))
+
+    # To the clipboard
+
+    def _put_image(self, image: QImage) -> None:
+        QGuiApplication.clipboard().setImage(image)
+        self.exported.emit("The picture is on the clipboard.")
+
+    def _put(self, format_: Format, data: bytes) -> None:
+        mime = QMimeData()
+        mime.setData(MIME_TYPES[format_], data)
+        if format_ in DELIMITERS:
+            mime.setText(data.decode("utf-8", "surrogatepass"))
+        QGuiApplication.clipboard().setMimeData(mime)
+        self.exported.emit(f"The {format_.upper()} is on the clipboard.")
+
+
+def in_words(size: int) -> str:
+    """A number of bytes, as in "1.3 MB"."""
+    value = float(size)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            break
+        value /= 1000
+    return f"{value:.0f} bytes" if unit == "bytes" else f"{value:.1f} {unit}"

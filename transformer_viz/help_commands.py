@@ -1,0 +1,62 @@
+"""What the commands of the help menu do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, qVersion
+from PySide6.QtGui import QGuiApplication
+
+from transformer_viz import dialogs
+from transformer_viz.help import HelpDialog
+from transformer_viz.log import read_log, versions
+from transformer_viz.palette import Palette
+from transformer_viz.session import Session
+from transformer_viz.views.model_bar import shape
+
+if TYPE_CHECKING:
+    from transformer_viz.window import Window
+
+
+class HelpCommands(QObject):
+    def __init__(self, window: Window, session: Session, log: Path | None) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+        self._log = log
+
+    def show_guide(self) -> None:
+        HelpDialog(self._window).show()
+
+    def show_palette(self) -> None:
+        Palette(self._window.commands, self._window).open()
+
+    def show_shortcuts(self) -> None:
+        rows = [(name, keys) for _action, name, keys in self._window.commands.listed() if keys]
+        dialogs.shortcuts(rows, self._window).open()
+
+    def show_log(self) -> None:
+        if self._log is None:
+            self._window.show_notice("There is no log file: its folder cannot be written.")
+        else:
+            dialogs.LogDialog(self._log, read_log(self._log), self._window).open()
+
+    def copy_diagnostics(self) -> None:
+        """Versions, system and screen, and the shape of the model: nothing that was typed."""
+        QGuiApplication.clipboard().setText("\n".join(self._diagnostics()) + "\n")
+        self._window.say("The diagnostic information is on the clipboard.")
+
+    def show_about(self) -> None:
+        dialogs.about(self._session.model, self._window).open()
+
+    def _diagnostics(self) -> list[str]:
+        screen, model = self._window.screen(), self._session.model
+        size = screen.size()
+        return [
+            *versions(),
+            f"Qt {qVersion()}, platform {QGuiApplication.platformName()}",
+            f"screen {size.width()} × {size.height()}, {screen.devicePixelRatio():g} pixels each, "
+            f"{screen.logicalDotsPerInch():.0f} dots per inch",
+            "no model" if model is None else f"model {shape(model)}",
+        ]
