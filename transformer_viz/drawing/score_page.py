@@ -10,7 +10,7 @@ from transformer_viz.drawing.numbers import share, signed
 from transformer_viz.drawing.score_layout import LEFT_STRIPS, MARGIN, ScoreLayout, Strip
 from transformer_viz.drawing.score_picture import ScoreMarks, ScorePicture
 from transformer_viz.drawing.score_table import ScoreStyle, ScoreTable
-from transformer_viz.drawing.strips import draw_strip
+from transformer_viz.drawing.strips import draw_hatch, draw_strip
 from transformer_viz.theme import GRID
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -94,6 +94,7 @@ def pair_reading(picture: ScorePicture, marks: ScoreMarks) -> str:
         d = marks.value_dimension
         w, v, z = float(steps.weights[key]), float(steps.values[key, d]), float(steps.output[d])
         product = f"w {share(w)} × v {signed(v, 3)} = {signed(w * v, 3)}"
+        product = product if steps.allowed[key] else f"masked, v {signed(v, 3)}"
         return f"dimension {d + 1} of {len(steps.output)}:  {product},  z {signed(z, 3)}"
     divided = f" ÷ {picture.root} = {signed(float(steps.scores[key]))}" if picture.scaled else ""
     weight = f"weight {share(float(steps.weights[key]))}" if steps.allowed[key] else "masked"
@@ -125,4 +126,7 @@ def _draw_pair(
         name = QRectF(0, rect.top(), rect.left() - 2 * GRID, rect.height())
         painter.setPen(theme.color("soft"))
         painter.drawText(name, _RIGHT, strip)
-        draw_strip(painter, rect, values, limit, style.colors, theme, marked=marked)
+        if strip is Strip.WEIGHTED and not picture.steps.allowed[key]:
+            draw_hatch(painter, rect, theme)
+        else:
+            draw_strip(painter, rect, values, limit, style.colors, theme, marked=marked)

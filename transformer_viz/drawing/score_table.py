@@ -8,7 +8,6 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPen
 
 from core.text.tokens import Token
 from transformer_viz.drawing.diverging import ZERO
-from transformer_viz.drawing.hatch import hatch_brush
 from transformer_viz.drawing.images import to_image
 from transformer_viz.drawing.labels import draw_label, draw_transition
 from transformer_viz.drawing.numbers import share, signed
@@ -20,7 +19,7 @@ from transformer_viz.drawing.score_layout import (
     ScoreLayout,
 )
 from transformer_viz.drawing.score_picture import ScoreMarks, ScorePicture
-from transformer_viz.drawing.strips import draw_strip
+from transformer_viz.drawing.strips import draw_hatch, draw_strip
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 MASKED_TEXT = "masked: s becomes −∞, there is no weight"
@@ -215,9 +214,7 @@ class ScoreTable:
         first = self._layout.cell(Column.EXPONENTIAL, line)
         last = self._layout.cell(Column.VALUES, line)
         area = first.united(last).adjusted(0, 1, 0, -2)
-        ratio = self._painter.deviceTransform().m11()
-        origin = self._layout.line(0).topLeft()
-        self._painter.fillRect(area, hatch_brush(self._theme, origin, ratio))
+        draw_hatch(self._painter, area, self._theme)
         self._painter.setFont(self._small)
         box = self._painter.boundingRect(area, Qt.AlignmentFlag.AlignCenter, MASKED_TEXT)
         ground = box.intersected(area).adjusted(-GRID, 0, GRID, 0)

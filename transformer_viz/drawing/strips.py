@@ -7,6 +7,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPaintEngine, QPainter, QPen
 
 from transformer_viz.drawing.diverging import encode_signed
+from transformer_viz.drawing.hatch import hatch_brush
 from transformer_viz.drawing.images import to_image
 from transformer_viz.theme import GRID, Theme
 
@@ -54,6 +55,12 @@ def draw_strip(
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         painter.setPen(pen)
         painter.drawRect(frame)
+
+
+def draw_hatch(painter: QPainter, rect: QRectF, theme: Theme) -> None:
+    """Where the mask leaves nothing to draw."""
+    ratio = painter.deviceTransform().m11()
+    painter.fillRect(rect, hatch_brush(theme, rect.topLeft(), ratio))
 
 
 def cell_rect(rect: QRectF, dimension: int, count: int) -> QRectF:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 
 from core.errors import UserError
 from core.trace.row_steps import row_steps
-from core.trace.trace import Head, Trace
+from core.trace.trace import Trace
 from transformer_viz.drawing.score_layout import LINE, MARGIN, full_height
 from transformer_viz.drawing.score_picture import ScorePicture, score_picture
 from transformer_viz.session import Phase, Session
@@ -27,6 +27,7 @@ from transformer_viz.views.wording import head_title, token_name
 EXPORTED_LINES = 200
 """A longer text is exported as far as it is in view."""
 
+_TITLE = 2 * LINE  # above an exported picture
 _KEY_MOVES = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 _QUERY_MOVES = {
     Qt.Key.Key_Left: -1,
@@ -246,25 +247,26 @@ class Scores(StageView):
 
     def export_size(self) -> QSize:
         """All keys of a text that is not too long; else as much as is in view."""
-        lines = 0 if self._picture is None else len(self._picture.order)
-        if not 0 < lines <= EXPORTED_LINES:
+        if self._picture is None:
             return self.size()
-        return QSize(self.width(), 2 * LINE + full_height(lines))
+        lines = len(self._picture.order)
+        height = full_height(lines) if lines <= EXPORTED_LINES else self.canvas.height()
+        return QSize(self.width(), _TITLE + height)
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
         picture = self._picture
-        if picture is None or len(picture.order) > EXPORTED_LINES:
+        if picture is None:
             super().paint_export(painter, rect)
             return
         painter.fillRect(rect, self.theme.color("paper"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         title = QRectF(rect).adjusted(MARGIN, 0, -MARGIN, 0)
-        title.setHeight(2 * LINE)
+        title.setHeight(_TITLE)
         painter.setFont(self._title.font())
         painter.setPen(self.theme.color("ink"))
-        name = head_title(Head(*self.session.selection.primary))
+        name = head_title(self.session.selection.primary)
         query = f"query {token_name(picture.query)} ({picture.number + 1})"
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
         painter.drawText(title, flags, f"{name} · {query}")
-        area = QRectF(rect).adjusted(0, 2 * LINE, 0, 0)
-        self.canvas.paint(painter, self.canvas.layout_in(area, scroll=0.0))
+        area = QRectF(rect).adjusted(0, _TITLE, 0, 0)
+        self.canvas.paint(painter, self.canvas.layout_in(area))

@@ -118,8 +118,8 @@ class ScoresCanvas(QAbstractScrollArea):
     def _layout(self) -> ScoreLayout:
         return self.layout_in(QRectF(self.viewport().rect()))
 
-    def layout_in(self, rect: QRectF, scroll: float | None = None) -> ScoreLayout:
-        """`scroll` as the scroll bar says unless given."""
+    def layout_in(self, rect: QRectF) -> ScoreLayout:
+        """Where everything is in a rectangle of any device, scrolled as here if need be."""
         picture = self._picture
         assert picture is not None
         return lay_out_scores(
@@ -129,7 +129,7 @@ class ScoresCanvas(QAbstractScrollArea):
             labels=self._labels,
             titles=picture.titles(),
             font=self.font(),
-            scroll=self.verticalScrollBar().value() if scroll is None else scroll,
+            scroll=self.verticalScrollBar().value(),
         )
 
     def paint(self, painter: QPainter, layout: ScoreLayout) -> None:

@@ -13,7 +13,7 @@ from core.trace.trace import AttentionKind, ComputedAttention, LayerProjections,
 from transformer_viz.drawing.diverging import diverging_table, encode_signed
 from transformer_viz.drawing.hatch import rgba
 from transformer_viz.drawing.numbers import share, signed
-from transformer_viz.drawing.score_layout import Column, ScoreLayout, Strip
+from transformer_viz.drawing.score_layout import LINE, Column, ScoreLayout, Strip
 from transformer_viz.session import Phase, Session, Status
 from transformer_viz.theme import DARK, LIGHT, Theme
 from transformer_viz.views import scores as scores_module
@@ -170,6 +170,10 @@ def test_masked_keys_are_hatched_and_said_to_be_masked(
         assert (found >= hatched) == (key > 6), key
     said = drawn(scores)
     assert len([text for text in said if text.startswith("masked: ")]) == 4
+    session.set_hover(6, 9)
+    strip = layout.strips[Strip.WEIGHTED].toRect().adjusted(1, 1, -1, -1)
+    found = pixels(scores.canvas.viewport(), strip).reshape(-1, 4).tolist()
+    assert {tuple(color) for color in found} == hatched
     assert "mask, exp" in said
 
 
@@ -429,3 +433,10 @@ def test_a_file_shows_every_key_of_a_text_that_is_not_too_long(
     said = drawn(show(Scores(session), 900, 400))
     assert {f"w{index}" for index in range(EXPORTED_LINES - 1)} <= set(said)
     assert any("Encoder self-attention · layer 1 · head 1" in text for text in said)
+
+
+def test_a_long_text_is_exported_as_far_as_it_is_in_view(long_scores: Scores) -> None:
+    long_scores.canvas.verticalScrollBar().setValue(2000 * LINE)
+    words = [text for text in drawn(long_scores) if re.fullmatch(r"w\d+", text)]
+    assert "w2000" in words
+    assert "w1" not in words
