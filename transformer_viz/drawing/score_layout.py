@@ -19,11 +19,11 @@ MARGIN = 4 * GRID
 COLUMN_GAP = 3 * GRID
 FORMULA_SIZE = 0.85  # of the font
 _HEADER = 10 * GRID
-_PAIR = 24 * GRID  # the pair in detail, below the table
+_PAIR = 26 * GRID  # the pair in detail, below the table
 _PAIR_PITCH = 5 * GRID
 _MIDDLE = 6 * GRID  # between its two sides
 _NARROWEST_STRIP, _WIDEST_STRIP = 15 * GRID, 64 * GRID
-_WIDEST_CELL = 4 * GRID
+_PLAIN_CELL, _WIDEST_CELL = 2, 4 * GRID  # up to the first, strips come before long labels
 _LABELS = (20 * GRID, 36 * GRID)  # the least and most that the keys' labels take
 
 
@@ -171,7 +171,7 @@ def _pair_strips(pair: QRectF, font: QFont) -> dict[Strip, QRectF]:
     for side, names in enumerate((LEFT_STRIPS, RIGHT_STRIPS)):
         left = pair.left() + MARGIN + side * (half + _MIDDLE) + name
         for index, strip in enumerate(names):
-            top = pair.bottom() - (len(names) - index) * _PAIR_PITCH
+            top = pair.bottom() - GRID - (len(names) - index) * _PAIR_PITCH
             result[strip] = QRectF(left, top, half - name, 4 * GRID)
     return result
 
@@ -186,10 +186,12 @@ def _spans(
     columns = {column: _number_width(titles[column], font) for column in NUMBERS}
     gaps = COLUMN_GAP * (len(Column) - 1)
     room = rect.width() - 2 * MARGIN - sum(columns.values()) - gaps  # for labels and strips
+    labels = max(_LABELS[0], min(labels, _LABELS[1]))
     for column, cells in zip((Column.PRODUCTS, Column.VALUES), widths, strict=True):
-        columns[column] = _strip_width((room - _LABELS[0]) / 2, cells)
+        before_labels = min(_PLAIN_CELL * cells, (room - _LABELS[0]) / 2)
+        columns[column] = _strip_width(max((room - labels) / 2, before_labels), cells)
     room -= columns[Column.PRODUCTS] + columns[Column.VALUES]
-    columns[Column.KEY] = min(max(labels, _LABELS[0]), _LABELS[1], max(room, _LABELS[0]))
+    columns[Column.KEY] = min(labels, max(room, _LABELS[0]))
     extra = max(0.0, room - columns[Column.KEY]) / len(NUMBERS)
     for column in NUMBERS:
         columns[column] += math.floor(min(extra, 10 * GRID))

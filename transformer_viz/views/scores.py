@@ -84,7 +84,7 @@ class Scores(StageView):
         header.addWidget(self._subtitle)
         page = QWidget()
         column = QVBoxLayout(page)
-        column.setContentsMargins(0, 3 * GRID, 0, 2 * GRID)
+        column.setContentsMargins(0, 3 * GRID, 0, 0)
         column.setSpacing(2 * GRID)
         column.addLayout(header)
         column.addWidget(self.canvas, 1)
