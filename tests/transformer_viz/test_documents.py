@@ -1,0 +1,244 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from core.errors import UserError
+from core.trace.npz import save_npz
+from core.trace.trace import Trace
+from tests.transformer_viz.stage import GOOD, OTHER, Stage
+from transformer_viz.controller import MAX_CHARACTERS
+from transformer_viz.documents import Documents, Kind, kind_of, load_text
+from transformer_viz.options import Scale, View
+from transformer_viz.session import Phase, Search
+
+
+class Desk(Stage):
+    def __init__(self) -> None:
+        super().__init__()
+        self.view = View.HEATMAP
+        self.parent = QObject()
+        self.documents = Documents(self.session, self.controller, lambda: self.view, self.parent)
+        self.views: list[str] = []
+        self.said: list[str] = []
+        self.documents.viewWanted.connect(self.views.append)
+        self.documents.saved.connect(self.said.append)
+
+
+@pytest.fixture
+def desk(qapp: object, qtbot: QtBot) -> Iterator[Desk]:
+    made = Desk()
+    made.controller.translate("a b it c")
+    made.controller.open(GOOD)
+    qtbot.waitUntil(made.shows("a b it c"))
+    yield made
+    made.backend.gate.set()
+    made.controller.close()
+
+
+# What a file is
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("a.safetensors", b"", Kind.CHECKPOINT),
+        ("a.NPZ", b"", Kind.TRACE),
+        ("a.tviz", b"", Kind.SESSION),
+        ("a.txt", b"\x00", Kind.TEXT),
+        ("a", b"PK\x03\x04", Kind.TRACE),
+        ("a", b"\x40\0\0\0\0\0\0\0{", Kind.CHECKPOINT),
+        ("a", b' {"format": 1}', Kind.SESSION),
+        ("a.md", b"Some words.", Kind.TEXT),
+    ],
+)
+def test_a_file_is_known_by_name_or_contents(
+    tmp_path: Path, name: str, data: bytes, kind: Kind
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    assert kind_of(path) is kind
+
+
+def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    for path, said in ((tmp_path / "a.png", "neither"), (tmp_path, "Could not open")):
+        with pytest.raises(UserError, match=said) as caught:
+            kind_of(path)
+        assert str(path) in str(caught.value)
+
+
+# Texts
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("The cat\nslept.\n\nThe dog ran.\n".encode(), "The cat slept."),
+        ("\ufeff  Grüße.\r\n\r\nNext.".encode(), "Grüße."),
+        ("日本 😀\ttab".encode(), "日本 😀 tab"),
+    ],
+)
+def test_the_first_paragraph_of_a_text_is_one_line(tmp_path: Path, data: bytes, text: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(data)
+    assert load_text(path) == text
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b" \n\n ", "holds no text"),
+        (b"\xff\xfe\x00", "not a text in UTF-8"),
+        (b"word " * MAX_CHARACTERS, "longer than"),
+        ("ü".encode() * MAX_CHARACTERS * 3, "longer than"),
+    ],
+)
+def test_a_text_that_cannot_be_used_is_refused(tmp_path: Path, data: bytes, said: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(data)
+    with pytest.raises(UserError, match=said):
+        load_text(path)
+    with pytest.raises(UserError, match="Could not read"):
+        load_text(tmp_path / "missing.txt")
+
+
+# Opening
+
+
+def test_an_opened_text_is_translated(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("x y z\n\nmore")
+    desk.documents.open(path)
+    qtbot.waitUntil(desk.shows("x y z"))
+    assert desk.controller.settings.recent_files[0] == str(path)
+    assert desk.controller.settings.history[0] == "x y z"
+
+
+def test_an_opened_trace_is_shown_until_the_text_is_edited(
+    desk: Desk, qtbot: QtBot, tmp_path: Path, trace: Trace
+) -> None:
+    path = tmp_path / "a.npz"
+    save_npz(trace, path)
+    asked = len(desk.backend.explained)
+    desk.documents.open(path)
+    qtbot.waitUntil(desk.shows(trace.text))
+    assert desk.session.text == trace.text
+    assert desk.session.status.message == "trace from a.npz"
+    assert len(desk.backend.explained) == asked
+    desk.controller.open(OTHER)  # another model does not take the trace away
+    qtbot.waitUntil(lambda: desk.session.model.path == OTHER)
+    assert desk.session.status.message == "trace from a.npz"
+    desk.controller.translate("x y")
+    qtbot.waitUntil(desk.shows("x y"))
+    assert desk.session.status.message == ""
+
+
+def test_a_trace_of_another_program_is_shown(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "bert.npz"
+    maps = np.full((12, 12, 3, 3), 1 / 3, np.float32)
+    np.savez(path, source_tokens=np.array(["[CLS]", "hi", "[SEP]"]), encoder_self=maps)
+    desk.documents.open(path)
+    qtbot.waitUntil(lambda: desk.session.status.message == "trace from bert.npz")
+    assert desk.session.trace.heads("encoder_self", 11) == 12
+    assert desk.session.text == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.npz", b"PK broken", "is not a trace"),
+        ("a.tviz", b"{", "is not a session"),
+        ("a.txt", b"\xff", "not a text in UTF-8"),
+        ("a.bin", b"\0\0", "neither a model"),
+        ("a.safetensors", b"", "is truncated"),
+    ],
+)
+def test_what_cannot_be_opened_leaves_all_as_it_was(
+    desk: Desk, qtbot: QtBot, tmp_path: Path, name: str, data: bytes, said: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    shown = desk.session.trace
+    desk.documents.open(path)
+    qtbot.waitUntil(lambda: bool(desk.notices))
+    assert said in desk.notices[0]
+    assert str(path) in desk.notices[0]
+    assert desk.session.trace is shown or desk.session.trace.text == shown.text
+
+
+# Sessions
+
+
+def test_a_session_brings_everything_back(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "a.tviz"
+    desk.session.select(layer=0, head=1)
+    desk.session.pin(1, 2)
+    desk.session.pin(2, 2, add=True)
+    desk.session.change_options(scale=Scale.ROW, merge_words=True)
+    desk.controller.set_search(Search(4, 0.9))
+    qtbot.waitUntil(desk.shows("a b it c"))
+    desk.view = View.SCORES
+    selection, options = desk.session.selection, desk.session.options
+    desk.documents.save(path)
+    qtbot.waitUntil(lambda: desk.said == [f"Saved {path}."])
+    assert desk.documents.path == path
+
+    desk.session.change_options(scale=Scale.LOG, merge_words=False)
+    desk.controller.set_search(Search(1, 0.6))
+    desk.controller.translate("other words entirely")
+    qtbot.waitUntil(desk.shows("other words entirely"))
+    desk.documents.open(path)
+    qtbot.waitUntil(desk.shows("a b it c"))
+    assert desk.session.selection == selection
+    assert desk.session.options == options
+    assert desk.controller.search == Search(4, 0.9)
+    assert desk.views == ["scores"]
+    assert desk.controller.settings.recent_files[0] == str(path)
+
+
+def test_a_session_of_another_model_opens_that_model(
+    desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The selection waits for the model, however long it loads."""
+    monkeypatch.chdir(tmp_path)
+    GOOD.write_bytes(b"weights")
+    path = tmp_path / "a.tviz"
+    desk.session.select(layer=1, head=0, query=1)
+    selection = desk.session.selection
+    desk.documents.save(path)
+    qtbot.waitUntil(lambda: bool(desk.said))
+    desk.controller.open(OTHER)
+    desk.controller.translate("x")
+    qtbot.waitUntil(desk.shows("x"))
+    assert desk.session.model.path == OTHER
+    desk.documents.open(path)
+    qtbot.waitUntil(lambda: desk.session.model.path == GOOD)
+    qtbot.waitUntil(desk.shows("a b it c"))
+    assert desk.session.selection == selection
+    assert desk.notices == []
+
+
+def test_a_session_whose_model_is_missing_says_what_is_used(
+    desk: Desk, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.tviz"
+    desk.documents.save(path)  # no such file as good.safetensors exists here
+    qtbot.waitUntil(lambda: bool(desk.said))
+    desk.controller.translate("x")
+    desk.documents.open(path)
+    qtbot.waitUntil(lambda: bool(desk.notices))
+    assert "good is missing" in desk.notices[0]
+    assert "good is used instead" in desk.notices[0]
+
+
+def test_a_session_that_cannot_be_saved_says_why(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "no" / "a.tviz"
+    desk.documents.save(path)
+    qtbot.waitUntil(lambda: bool(desk.notices))
+    assert str(path) in desk.notices[0]
+    assert desk.documents.path is None
+    assert desk.phase is Phase.READY
