@@ -117,7 +117,9 @@ class ScoreTable:
         label = self._draw_index(band, picture.number)
         self._painter.setFont(self._figures)
         if picture.predicted is None:
-            draw_label(self._painter, label, picture.query, self._theme, strong=True)
+            draw_label(
+                self._painter, label, picture.query, self._theme, strong=True, word_mark=True
+            )
         else:
             draw_transition(
                 self._painter, label, picture.query, picture.predicted, self._theme, strong=True
@@ -184,7 +186,7 @@ class ScoreTable:
     def _draw_key(self, line: QRectF, key: int, token: Token, focused: bool) -> None:
         label = self._draw_index(line, key)
         self._painter.setFont(self._figures)
-        draw_label(self._painter, label, token, self._theme, strong=focused)
+        draw_label(self._painter, label, token, self._theme, strong=focused, word_mark=True)
 
     def _draw_signed(self, cell: QRectF, value: float) -> None:
         """A number, and below it a bar from the middle: right for plus, left for minus."""

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip
 
 from transformer_viz.drawing.diverging import diverging_table
-from transformer_viz.drawing.labels import ARROW, describe, label_widths
+from transformer_viz.drawing.labels import ARROW, describe_at, label_widths
 from transformer_viz.drawing.numbers import signed
 from transformer_viz.drawing.score_layout import (
     LINE,
@@ -89,8 +89,8 @@ class ScoresCanvas(QAbstractScrollArea):
     def _widest_label(self, picture: ScorePicture) -> float:
         query = [picture.query] if picture.predicted is None else [picture.query, picture.predicted]
         arrow = QFontMetricsF(self.font()).horizontalAdvance(ARROW)
-        asking = sum(label_widths(self.font(), query)) + arrow * (len(query) - 1)
-        return max(asking, *label_widths(self.font(), picture.keys))
+        asking = sum(label_widths(self.font(), query, word_marks=True)) + arrow * (len(query) - 1)
+        return max(asking, *label_widths(self.font(), picture.keys, word_marks=True))
 
     def set_stale(self, stale: bool) -> None:
         self._stale = stale
@@ -204,7 +204,7 @@ class ScoresCanvas(QAbstractScrollArea):
         if key is None or column is None:
             return ""
         if column is Column.KEY:
-            return describe(picture.keys[key], key)
+            return describe_at(picture.keys, key)
         steps = picture.steps
         lines = [f"q · k = {signed(float(steps.sums[key]), 6)}"]
         if picture.scaled:
