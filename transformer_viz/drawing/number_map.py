@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter, QPen
 
 from transformer_viz.drawing.colorbar import ROOM, draw_color_bar
@@ -38,10 +38,6 @@ class NumberMap:
     square: bool
     columns: str
     legend: Legend
-
-    def image(self, table: np.ndarray) -> QImage:
-        """A pixel for each cell. `table`: RGBA uint8 [256, 4] by code."""
-        return to_image(table[self.codes])
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +85,24 @@ def lay_out_map(rect: QRectF, shape: tuple[int, int], square: bool, font: QFont)
     return MapLayout(cells, rows, columns)
 
 
+def map_image(picture: NumberMap, layout: MapLayout, table: np.ndarray, ratio: float) -> QImage:
+    """The cells at ``ratio`` pixels per logical one. Where cells are smaller than pixels, a pixel
+    has their mean; where they take no whole number of pixels, only their edges are mixed.
+
+    `table`: RGBA uint8 [256, 4] by code.
+    """
+    across, down = (max(1, round(size * ratio)) for size in (layout.width, layout.height))
+    enlarged = to_image(table[picture.codes.repeat(down, axis=0).repeat(across, axis=1)])
+    size = QSize(
+        max(1, round(layout.cells.width() * ratio)), max(1, round(layout.cells.height() * ratio))
+    )
+    return enlarged.scaled(
+        size,
+        Qt.AspectRatioMode.IgnoreAspectRatio,
+        Qt.TransformationMode.SmoothTransformation,
+    )
+
+
 def draw_number_map(
     painter: QPainter,
     rect: QRectF,
@@ -99,11 +113,9 @@ def draw_number_map(
     theme: Theme,
     font: QFont,
 ) -> None:
-    """`image`: `picture.image(table)`, made once for many paintings."""
+    """`image`: of `map_image`, made once for many paintings."""
     painter.save()
     _draw_regions(painter, rect, picture, layout, theme)
-    smooth = not (layout.width.is_integer() and layout.height.is_integer())
-    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
     painter.drawImage(layout.cells, image)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(theme.color("border"))

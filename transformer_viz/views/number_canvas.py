@@ -10,6 +10,7 @@ from transformer_viz.drawing.number_map import (
     NumberMap,
     draw_number_map,
     lay_out_map,
+    map_image,
 )
 from transformer_viz.theme import GRID, LIGHT, Theme
 
@@ -35,6 +36,7 @@ class NumberCanvas(QWidget):
         self._picture: NumberMap | None = None
         self._table = np.zeros((256, 4), np.uint8)
         self._image = QImage()
+        self._image_of: tuple[MapLayout, float] | None = None
         self._theme = LIGHT
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -47,7 +49,7 @@ class NumberCanvas(QWidget):
     def show_picture(self, picture: NumberMap, table: np.ndarray, theme: Theme) -> None:
         """`table`: RGBA uint8 [256, 4] by code."""
         self._picture, self._table, self._theme = picture, table, theme
-        self._image = picture.image(table)
+        self._image_of = None
         if self.cell is not None and not self._exists(*self.cell):
             self._move_to(None)
         self.update()
@@ -77,7 +79,10 @@ class NumberCanvas(QWidget):
         if self._picture is None:
             return
         painter = QPainter(self)
-        layout = self.layout_now()
+        layout, ratio = self.layout_now(), self.devicePixelRatioF()
+        if self._image_of != (layout, ratio):
+            self._image_of = layout, ratio
+            self._image = map_image(self._picture, layout, self._table, ratio)
         draw_number_map(
             painter,
             QRectF(self.rect()),

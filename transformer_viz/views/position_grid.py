@@ -56,8 +56,7 @@ class PositionGrid(PositionPage):
     def _show_reading(self) -> None:
         state, cell = self._state, self.canvas.cell
         if state is None or cell is None:
-            about_end = "" if state is None else state.extent.sentence_about_end()
-            self.reading.setText(f"{_HINT} {about_end}")
+            self.reading.setText(_HINT)
             return
         position, dimension = cell
         value = signed(float(state.table.values[position, dimension]), 4)

@@ -27,18 +27,21 @@ from transformer_viz.views.position_page import PositionPage, PositionState, lab
 
 MOST_PAIRS = 4
 MARGIN = 4 * GRID
+_FIXED = "R_k, the same at every position"
+_NEAREST = "R_k, what fits all positions best"
 _STRIPS = (("PE(pos)", "soft"), ("R_k · PE(pos)", "accent"), ("PE(pos + k)", "warning"))
 
 
 @dataclass(frozen=True, slots=True)
 class ShiftPicture:
-    """`vectors`: PE(pos), R_k PE(pos) and PE(pos + k), [3, D]; `matrix` and `columns`: R_k on the
-    pairs drawn."""
+    """`vectors`: PE(pos), R_k PE(pos) and PE(pos + k), [3, D]; `matrix`, `columns` and `title`: R_k
+    on the pairs drawn."""
 
     pairs: tuple[TurnedPair, ...]
     vectors: np.ndarray
     matrix: np.ndarray
     columns: tuple[int, ...]
+    title: str
 
 
 class ShiftCanvas(QWidget):
@@ -95,8 +98,8 @@ class ShiftCanvas(QWidget):
         line = QFontMetricsF(small).height()
         painter.setFont(small)
         painter.setPen(self._theme.color("ink"))
-        title = "R_k, the same at every position"
-        painter.drawText(QRectF(rect.left(), rect.top(), rect.width(), line), 0, title)
+        title = QRectF(rect.left(), rect.top(), rect.width(), line)
+        painter.drawText(title, 0, self.shown.title)
         draw_rotation(
             painter,
             rect.adjusted(0, line + GRID, 0, 0),
@@ -218,7 +221,7 @@ def shift_picture(
         points = vectors[:, cosine] + 1j * vectors[:, sine]
         turned.append(
             TurnedPair(
-                name=f"dimensions {sine}, {cosine}",
+                name=f"dims {sine}, {cosine}",
                 note="" if wavelengths is None else f"wavelength {wavelengths[pair]:,.1f}",
                 angle=float(one.angles[pair]),
                 start=complex(points[0]),
@@ -232,6 +235,7 @@ def shift_picture(
         vectors=vectors,
         matrix=rotation(one.angles[pairs], blocks),
         columns=tuple(int(column) for column in table.pairs[pairs].ravel()),
+        title=_NEAREST if table.learned else _FIXED,
     )
 
 

@@ -36,6 +36,8 @@ PAGES = {
 }
 """The name of each page and its title."""
 
+_WAITING = "The picture appears as soon as the model can answer."
+
 MOST_CURVES = 6
 FEWEST_SHOWN = 8
 _FEW = 128  # positions shown of sinusoids whose model does not say what it saw
@@ -112,12 +114,12 @@ class Positions(StageView):
         if table is not None and table is not self._of:
             self._of = table
             self._choose(table)
-        self._facts.setText("" if table is None else facts(table))
+        self._facts.setText(_WAITING if table is None else facts(table))
         self._problem.setText(self._what_if.table_problem)
         self._problem.setVisible(bool(self._what_if.table_problem))
         about_table = isinstance(page, PositionPage)
         follows = page in (self.curves, self.shift)
-        self._facts.setVisible(about_table)
+        self._facts.setVisible(about_table and not self._what_if.table_problem)
         self.dimensions.setVisible(follows and table is not None)
         for control in (self._shown_label, self.shown):
             control.setVisible(about_table and page is not self.shift and table is not None)
@@ -251,5 +253,5 @@ def facts(table: PositionTable) -> str:
             parts.append("last wavelength 10000 · 2π")
     parts.append(f"{table.d_model} dimensions")
     if table.trained is not None:
-        parts.append(f"texts of up to {table.trained} tokens in training")
+        parts.append(f"trained on up to {table.trained} tokens")
     return " · ".join(parts)

@@ -37,6 +37,11 @@ LAST_SEED = 9_999
 _LONGEST = 240  # characters of a sentence that are shown
 _HINT = "Switch the positions off, shuffle the words, or both, and see what attention makes of it."
 
+_READING_HINT = (
+    "Colour: weight, 0 to 1. Numbers beside tokens: places in the sentence. "
+    "Point at a cell to find it in every map."
+)
+
 
 class WhatIfPanel(QWidget):
     def __init__(self, session: Session, what_if: WhatIf) -> None:
@@ -184,12 +189,7 @@ class WhatIfPanel(QWidget):
 
     def _show_reading(self) -> None:
         if self._shown is None or self.canvas.focus is None:
-            self.reading.setText(
-                "Numbers beside the tokens are their places in the sentence. "
-                "Point at a cell to find it in every map."
-                if self._shown
-                else ""
-            )
+            self.reading.setText(_READING_HINT if self._shown else "")
             return
         variant, head = self._shown
         query, key = self.canvas.focus
@@ -219,23 +219,24 @@ def variant_statement(variant: Variant) -> str:
     """What the variant shows, in words."""
     trace, reference = variant.trace, variant.reference
     kind = AttentionKind.ENCODER_SELF
-    heads = sum(reference.heads(kind, layer) for layer in range(reference.layers(kind)))
+    count = sum(reference.heads(kind, layer) for layer in range(reference.layers(kind)))
+    heads = "the encoder head" if count == 1 else f"all {count} encoder heads"
     number = share(variant.difference)
     same = trace.translation == reference.translation
     if variant.shuffled and not variant.positions:
-        if variant.difference <= ROUNDING:
-            return (
-                "The same weights, only permuted: put back in order, the largest difference over "
-                f"all {heads} encoder heads is {number}. "
-                + ("So both orders get one translation." if same else "")
-            ).strip()
-        return f"Put back in order, weights still differ by up to {number}: more than rounding."
+        if variant.difference > ROUNDING:
+            return f"Put back in order, weights still differ by up to {number}: more than rounding."
+        one_translation = " So both orders get one translation." if same else ""
+        return (
+            "The same weights, only permuted: put back in order, the largest difference over "
+            f"{heads} is {number}.{one_translation}"
+        )
     if variant.shuffled:
         return (
-            f"With positions the order counts: put back in order, weights of the {heads} encoder "
-            f"heads differ by up to {number}."
+            "With positions the order counts: put back in order, the largest difference over "
+            f"{heads} is {number}."
         )
-    return f"Without positions, weights of the {heads} encoder heads differ by up to {number}."
+    return f"Without positions the largest difference over {heads} is {number}."
 
 
 def _show_text(one: QLabel, text: str) -> None:
