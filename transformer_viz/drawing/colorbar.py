@@ -23,10 +23,9 @@ def draw_color_bar(
     *,
     legend: Legend,
     masked: bool,
-    threshold: float = 0.0,
 ) -> None:
     """A vertical bar from level 1 to 0 with ticks and caption in `rect`; `masked` adds the hatch,
-    a `threshold` says which weights are left blank.
+    a threshold what is left blank.
 
     `table`: RGBA uint8 [256, 4] by code (`colormap.lookup_table`).
     """
@@ -34,8 +33,8 @@ def draw_color_bar(
     painter.setFont(scaled_font(font, 0.85))
     line = QFontMetricsF(painter.font()).height()
     swatches: list[tuple[QBrush | None, str]] = []
-    if threshold > 0:
-        swatches.append((None, f"below {threshold:g}"))
+    if legend.threshold > 0:
+        swatches.append((None, f"below {legend.threshold:g}"))
     if masked:
         ratio = painter.device().devicePixelRatioF()
         swatches.append((hatch_brush(theme, rect.topLeft(), ratio), "masked"))
@@ -61,6 +60,8 @@ def _draw_bar(
     painter: QPainter, bar: QRectF, table: np.ndarray, theme: Theme, legend: Legend, line: float
 ) -> None:
     painter.drawImage(bar, to_image(table[:0:-1, None]))
+    blank = bar.adjusted(0, (1 - legend.blank) * bar.height(), 0, 0)
+    painter.fillRect(blank, theme.color("paper"))
     painter.setPen(theme.color("border"))
     painter.drawRect(bar)
     painter.setPen(theme.color("soft"))

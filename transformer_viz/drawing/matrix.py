@@ -39,7 +39,6 @@ class MatrixPicture:
         predicted: [R], what each row predicts, or nothing.
         masked: whether some cells are.
         hidden: [R], each row's weight on keys that are left out; None if none are.
-        threshold: weights below it are blank.
     """
 
     pyramid: Pyramid
@@ -51,7 +50,6 @@ class MatrixPicture:
     masked: bool
     legend: Legend
     hidden: np.ndarray | None = None
-    threshold: float = 0.0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -245,7 +243,6 @@ def paint_matrix(
         font,
         legend=picture.legend,
         masked=picture.masked,
-        threshold=picture.threshold,
     )
 
 

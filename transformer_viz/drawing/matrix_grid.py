@@ -89,7 +89,8 @@ def draw_grid(
     layout: GridLayout,
     pictures: Sequence[MatrixPicture],
     images: Sequence[QImage],
-    captions: Sequence[tuple[str, str]],
+    names: Sequence[str],
+    values: Sequence[str],
     style: Style,
     height: float,
     *,
@@ -97,9 +98,9 @@ def draw_grid(
     current: int | None,
     focused: bool,
 ) -> None:
-    """`images`: of the cells of the maps that are there (`matrix.matrix_image`); `captions`: a
-    name and a value each; `current`: the map whose caption is stressed; `focused`: whether keys
-    go to the maps."""
+    """`images`: of the cells of the maps that are there (`matrix.matrix_image`); `names`, and
+    `values` if there are any, stand below them; `current`: the map whose name is stressed;
+    `focused`: whether keys go to the maps."""
     theme, font = style.theme, style.font
     first = pictures[0]
     for index, (tile, image) in enumerate(zip(layout.tiles, images, strict=False)):
@@ -108,7 +109,8 @@ def draw_grid(
         painter.setPen(theme.color("accent" if focused else "border"))
         painter.drawRect(tile.matrix)
         draw_marks(painter, tile, marks, theme)
-        _draw_caption(painter, layout.caption(index), *captions[index], style, index == current)
+        value = values[index] if values else ""
+        _draw_caption(painter, layout.caption(index), names[index], value, style, index == current)
         along, matrix = index % layout.across, tile.matrix
         if along == 0:
             axes.draw_rows(
@@ -147,7 +149,6 @@ def draw_grid(
         font,
         legend=first.legend,
         masked=first.masked,
-        threshold=first.threshold,
     )
 
 

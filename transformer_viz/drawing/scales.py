@@ -38,10 +38,19 @@ EXPLANATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Legend:
-    """The words beside a colour bar: lines below it, and ticks of a level and a text."""
+    """What stands beside a colour bar.
+
+    Attributes:
+        caption: lines below it.
+        ticks: a level and a text each.
+        threshold: weights below it are blank; 0 for none.
+        blank: the level of the threshold, where the scale has one for all rows.
+    """
 
     caption: tuple[str, ...]
     ticks: tuple[tuple[float, str], ...]
+    threshold: float = 0.0
+    blank: float = 0.0
 
 
 def to_levels(weights: np.ndarray, scale: Scale) -> np.ndarray:
@@ -66,26 +75,39 @@ def _to_largest(weights: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     return np.divide(weights, largest, where=largest > 0, out=np.zeros_like(weights))
 
 
-def legend(scale: Scale, largest: float | None) -> Legend:
+def legend(scale: Scale, largest: float | None, threshold: float = 0.0) -> Legend:
     """`largest`: the largest weight of the map, which ends the scale of a head; None for maps of
     several heads, each with its own."""
+    caption, ticks = _words(scale, largest)
+    blank = 0.0
+    if scale is Scale.HEAD and largest:
+        blank = min(1.0, threshold / largest)
+    elif scale not in (Scale.HEAD, Scale.ROW):
+        blank = float(to_levels(np.array([threshold]), scale)[0])
+    return Legend(caption, ticks, threshold, blank)
+
+
+def _words(
+    scale: Scale, largest: float | None
+) -> tuple[tuple[str, ...], tuple[tuple[float, str], ...]]:
+    """Caption and ticks."""
     match scale:
         case Scale.ABSOLUTE:
-            return Legend(("weight", "absolute 0–1"), ((1, "1"), (0.5, "0.5"), (0, "0")))
+            return ("weight", "absolute 0–1"), ((1, "1"), (0.5, "0.5"), (0, "0"))
         case Scale.ROW:
-            ticks = ((1, "row max"), (0.5, "half"), (0, "0"))
-            return Legend(("weight per row", "0 – row maximum"), ticks)
+            return ("weight per row", "0 – row maximum"), (
+                (1, "row max"),
+                (0.5, "half"),
+                (0, "0"),
+            )
         case Scale.HEAD:
-            top, half = ("map max", "half")
+            top, half = "map max", "half"
             if largest is not None:
                 top, half = f"{largest:.3g}", f"{largest / 2:.3g}"
-            ticks = ((1, top), (0.5, half), (0, "0"))
-            return Legend(("weight per head", "0 – map maximum"), ticks)
+            return ("weight per head", "0 – map maximum"), ((1, top), (0.5, half), (0, "0"))
         case Scale.LOG:
             marks = ((1, "1"), (0.75, "0.1"), (0.5, "0.01"), (0.25, "0.001"), (0, "≤ 0.0001"))
-            return Legend(("weight, log₁₀", "0.0001–1"), marks)
+            return ("weight, log₁₀", "0.0001–1"), marks
         case Scale.GAMMA:
             weights = (1.0, 0.5, 0.25, 0.1, 0.0)
-            return Legend(
-                ("weight^0.5", "gamma, 0–1"), tuple((w**_GAMMA, f"{w:g}") for w in weights)
-            )
+            return ("weight^0.5", "gamma, 0–1"), tuple((w**_GAMMA, f"{w:g}") for w in weights)

@@ -75,6 +75,7 @@ def head_picture(
     shown = head_map(trace, heads, axes.rows, axes.columns)
     weights, allowed = shown.weights, shown.allowed
     codes = encode(weights, allowed, options.scale, options.threshold)
+    top = float(weights.max()) if largest is None else None
     blank = float(weights[weights < options.threshold].sum()) / len(weights)
     return HeadPicture(
         heads=tuple(heads),
@@ -87,9 +88,8 @@ def head_picture(
             column_numbers=_numbers(axes.columns),
             predicted=_predicted(trace, heads[0].kind, axes.rows),
             masked=not allowed.all(),
-            legend=legend(options.scale, float(weights.max()) if largest is None else None),
+            legend=legend(options.scale, top, options.threshold),
             hidden=shown.hidden if options.hide_specials else None,
-            threshold=options.threshold,
         ),
         hidden_share=float(shown.hidden.mean()),
         blank_share=blank,

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, 
 
 from core.trace.trace import Head, Trace
 from transformer_viz.drawing.colormap import lookup_table
+from transformer_viz.drawing.heading import Heading
 from transformer_viz.drawing.marks import Marks
 from transformer_viz.options import Combine
 from transformer_viz.selection import Cell
@@ -118,7 +119,7 @@ class Heatmap(StageView):
         footer.setContentsMargins(4 * GRID, 0, 4 * GRID, GRID)
         footer.addWidget(self.tray)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 3 * GRID, 0, 0)
+        column.setContentsMargins(0, 2 * GRID, 0, 0)
         column.setSpacing(GRID)
         column.addLayout(header)
         column.addLayout(self._pages, 1)
@@ -161,8 +162,9 @@ class Heatmap(StageView):
 
     def _show_maps(self) -> None:
         pictures = [picture.matrix for picture in self._maps.pictures]
-        self.canvas.set_picture(pictures[0] if self._maps.count == 1 else None)
-        self.grid.set_pictures(pictures if self._maps.count > 1 else (), self._maps.count)
+        self.canvas.set_picture(pictures[0] if len(self._maps.groups) == 1 else None)
+        names = [head_numbers(heads[0]) for heads in self._maps.groups]
+        self.grid.set_pictures(pictures if len(self._maps.groups) > 1 else (), names)
         self._show_state()
         self._show_marks()
 
@@ -176,20 +178,21 @@ class Heatmap(StageView):
         heads = session.selection.heads
         self._title.setText(heads_title(heads, averaged=not self._side_by_side))
         if pictures:
-            notes = map_notes(pictures, session.options, len(heads), self._maps.count)
+            notes = map_notes(pictures, session.options, len(heads), len(self._maps.groups))
             self._notes.setText(" ".join(notes))
         for widget in (self._title, self.controls, self.tray):
             widget.setVisible(has_trace)
         self._notes.setVisible(bool(pictures) and not failed)
         self._error.setVisible(has_trace and failed)
         self._error.setText(message)
-        self._pages.setCurrentIndex(min(self._maps.count, 2))  # placeholder, one map, several
+        self._pages.setCurrentIndex(min(len(self._maps.groups), 2))  # placeholder, one map, several
         if has_trace and not self._maps.running:
             self._headline.setText("Only special tokens here, and they are hidden")
             self._hint.setText("Switch “Hide specials” off to see them.")
         else:
             self._headline.setText(message or "No sentence yet")
             self._hint.setText(_PLACEHOLDERS[status.phase])
+        self.controls.fit.setEnabled(len(self._maps.groups) == 1)
         self.canvas.set_stale(busy or self._maps.running)
         self._state.setText(status.message if busy else "Drawing …" * self._maps.running)
 
@@ -208,25 +211,20 @@ class Heatmap(StageView):
         pins = tuple(axes.cell(*pin) for pin in selection.pinned)
         marks = Marks((row, column), pins)
         self.canvas.set_marks(marks)
-        shown = [picture.heads for picture in self._maps.pictures]
-        reading = None
-        captions = [(head_numbers(heads[0]), "") for heads in shown]
+        groups, values, reading = self._maps.groups, [], None
         if row is not None and column is not None:
             reading = read_cell(trace, self._read, axes, row, column)
-            if self._maps.count > 1:
-                cells = (read_cell(trace, heads, axes, row, column) for heads in shown)
-                captions = [
-                    (name, cell.value) for (name, _), cell in zip(captions, cells, strict=True)
-                ]
-        current = shown.index((selection.primary,)) if (selection.primary,) in shown else None
-        self.grid.set_marks(marks, captions, current)
+            if len(groups) > 1:
+                values = [read_cell(trace, heads, axes, row, column).value for heads in groups]
+        primary = (selection.primary,)
+        self.grid.set_marks(marks, values, groups.index(primary) if primary in groups else None)
         self._show_card(reading, row, column)
         self.tray.show_pins([self._tag(trace, axes, pin) for pin in selection.pinned])
         for view in (self.canvas, self.grid):
             announce(view, self._description(reading))
 
     def _show_card(self, reading: Reading | None, row: int | None, column: int | None) -> None:
-        if reading is None or row is None or column is None or self._maps.count > 1:
+        if reading is None or row is None or column is None or len(self._maps.groups) > 1:
             self.readout.hide()
             return
         cell = self.canvas.cell_rect(row, column)
@@ -280,7 +278,7 @@ class Heatmap(StageView):
     def _on_map_click(self, index: int) -> None:
         """Make the head of a small map the current one, and keep the others selected."""
         selection = self.session.selection
-        head = self._maps.pictures[index].heads[0]
+        head = self._maps.groups[index][0]
         others = {(one.layer, one.head) for one in selection.heads if one != head}
         self.session.select(layer=head.layer, head=head.head, others=tuple(sorted(others)))
 
@@ -329,32 +327,23 @@ class Heatmap(StageView):
     # For a file
 
     def export_size(self) -> QSize:
-        size = self.canvas.size() if self._maps.count == 1 else self.grid.size()
-        return size + QSize(0, self._header_height(size.width()))
+        size = self._map_view.size()
+        return size + QSize(0, self._heading.height(size.width()))
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
         """Title, notes and maps as they are shown, with pins, without what is for the mouse."""
         painter.save()
         painter.fillRect(rect, self.theme.color("paper"))
         painter.translate(rect.topLeft())
-        width, margin = rect.width() - 8 * GRID, 4 * GRID
-        painter.setFont(self._title.font())
-        painter.setPen(self.theme.color("ink"))
-        line = painter.fontMetrics().height()
-        painter.drawText(QRect(margin, 2 * GRID, width, line), 0, self._title.text())
-        painter.setFont(self.font())
-        painter.setPen(self.theme.color("soft"))
-        wrapped = int(Qt.TextFlag.TextWordWrap)
-        notes = QRect(margin, 3 * GRID + line, width, rect.height())
-        painter.drawText(notes, wrapped, self._notes.text())
-        painter.translate(0, self._header_height(rect.width()))
-        view = self.canvas if self._maps.count == 1 else self.grid
-        view.paint_onto(painter, EXPORT_RESOLUTION)
+        self._heading.draw(painter, rect.width(), self.theme)
+        painter.translate(0, self._heading.height(rect.width()))
+        self._map_view.paint_onto(painter, EXPORT_RESOLUTION)
         painter.restore()
 
-    def _header_height(self, width: int) -> int:
-        """Of title and notes in a file."""
-        wrapped = int(Qt.TextFlag.TextWordWrap)
-        room = QRect(0, 0, width - 8 * GRID, 1 << 16)
-        notes = self._notes.fontMetrics().boundingRect(room, wrapped, self._notes.text())
-        return self._title.fontMetrics().height() + notes.height() + 5 * GRID
+    @property
+    def _map_view(self) -> MatrixCanvas | MatrixGrid:
+        return self.grid if len(self._maps.groups) > 1 else self.canvas
+
+    @property
+    def _heading(self) -> Heading:
+        return Heading(self._title.text(), self._notes.text(), self.font())

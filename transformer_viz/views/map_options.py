@@ -57,14 +57,14 @@ class MapOptions(QWidget):
         for combine, (name, _) in _COMBINATIONS.items():
             self.combine.addItem(name, combine.value)
         self.combine.setAccessibleName("Several heads")
-        fit = QPushButton("Fit")
-        fit.setToolTip("Show the whole map (0 or Home). The wheel zooms, dragging pans.")
-        fit.setAccessibleName("Fit the whole map")
-        fit.clicked.connect(self.fitWanted)
+        self.fit = QPushButton("Fit")
+        self.fit.setToolTip("Show the whole map (0 or Home). The wheel zooms, dragging pans.")
+        self.fit.setAccessibleName("Fit the whole map")
+        self.fit.clicked.connect(self.fitWanted)
         row = FlowLayout(self, 2 * GRID)
         controls = (
             *(self.scale, self.threshold, self.hide_specials, self.merge_words, self.combine),
-            fit,
+            self.fit,
         )
         for control in controls:
             control.setFixedHeight(7 * GRID)

@@ -37,8 +37,8 @@ class MatrixGrid(QWidget):
         self._theme = LIGHT
         self._table = np.zeros((256, 4), np.uint8)
         self._pictures: tuple[MatrixPicture, ...] = ()
-        self._count = 0
-        self._captions: tuple[tuple[str, str], ...] = ()
+        self._names: tuple[str, ...] = ()
+        self._values: tuple[str, ...] = ()
         self._current: int | None = None
         self._marks = Marks()
         self._layout: GridLayout | None = None  # both made when next painted
@@ -51,16 +51,15 @@ class MatrixGrid(QWidget):
         self._theme, self._table = theme, table
         self._rearrange()
 
-    def set_pictures(self, pictures: Sequence[MatrixPicture], count: int) -> None:
-        """Maps of the same axes, the first of so many; the others are still to come."""
-        self._pictures, self._count = tuple(pictures), count
+    def set_pictures(self, pictures: Sequence[MatrixPicture], names: Sequence[str]) -> None:
+        """Maps of the same axes; those of the last names may be still to come."""
+        self._pictures, self._names = tuple(pictures), tuple(names)
+        self._values = ()
         self._rearrange()
 
-    def set_marks(
-        self, marks: Marks, captions: Sequence[tuple[str, str]], current: int | None
-    ) -> None:
-        """`captions`: name and value of each map; `current`: the map to stress."""
-        self._marks, self._captions, self._current = marks, tuple(captions), current
+    def set_marks(self, marks: Marks, values: Sequence[str], current: int | None) -> None:
+        """`values`: of each map at the cell in focus, or none; `current`: the map to stress."""
+        self._marks, self._values, self._current = marks, tuple(values), current
         self.update()
 
     @property
@@ -68,7 +67,7 @@ class MatrixGrid(QWidget):
         """Where the maps lie; None while there is none."""
         if self._layout is None and self._pictures:
             size, ratio = QSizeF(self.size()), self.devicePixelRatioF()
-            self._layout = fit_grid(self._pictures[0], self._count, size, self.font(), ratio)
+            self._layout = fit_grid(self._pictures[0], len(self._names), size, self.font(), ratio)
         return self._layout
 
     def paint_onto(self, painter: QPainter, resolution: float) -> None:
@@ -76,8 +75,7 @@ class MatrixGrid(QWidget):
         origin; `resolution`: pixels of the cells' images per unit of the painter."""
         if self.grid is not None:
             images = self._cell_images(self.grid, resolution)
-            names = [(name, "") for name, _ in self._captions]
-            self._draw(painter, self.grid, images, names, Marks(pins=self._marks.pins))
+            self._draw(painter, self.grid, images, (), Marks(pins=self._marks.pins))
 
     def _style(self) -> Style:
         return Style(self._theme, self._table, self.font())
@@ -105,14 +103,14 @@ class MatrixGrid(QWidget):
             if not self._images:
                 self._images = self._cell_images(layout, self.devicePixelRatioF())
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._draw(painter, layout, self._images, self._captions, self._marks)
+            self._draw(painter, layout, self._images, self._values, self._marks)
 
     def _draw(
         self,
         painter: QPainter,
         layout: GridLayout,
         images: Sequence[QImage],
-        captions: Sequence[tuple[str, str]],
+        values: Sequence[str],
         marks: Marks,
     ) -> None:
         draw_grid(
@@ -120,7 +118,8 @@ class MatrixGrid(QWidget):
             layout,
             self._pictures,
             images,
-            captions,
+            self._names,
+            values,
             self._style(),
             self.height(),
             marks=marks,

@@ -13,7 +13,8 @@ from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.wording import plain_tooltip
 
 _WIDEST = 50 * GRID
-_INSIDE = """
+_LOOK = """
+    #tag { background: palette(button); border: 1px solid palette(mid); border-radius: 4px; }
     QToolButton { border: 1px solid transparent; background: transparent; padding: 2px 4px; }
     QToolButton:checked { color: palette(highlight); font-weight: 600; }
     QToolButton:hover { background: palette(midlight); }
@@ -79,8 +80,8 @@ class _Tag(QFrame):
     def __init__(self, pin: Pin, tray: PinTray, *, current: bool) -> None:
         super().__init__(tray)
         self._pin, self._tray = pin, tray
-        set_role(self, "card")
-        self.setStyleSheet(_INSIDE)
+        self.setObjectName("tag")
+        self.setStyleSheet(_LOOK)
         self.setFixedHeight(7 * GRID)
         self.choose = QToolButton()
         metrics = self.fontMetrics()

@@ -23,7 +23,7 @@ class ShownMaps(QObject):
 
     Attributes:
         pictures: those that are there, in order.
-        count: how many there are when all are.
+        groups: the heads of each, also of those still to come.
     """
 
     changed = Signal()
@@ -31,7 +31,7 @@ class ShownMaps(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.pictures: tuple[HeadPicture, ...] = ()
-        self.count = 0
+        self.groups: Groups = ()
         self._trace: Trace | None = None
         self._wanted: tuple[Groups, ViewOptions] | None = None
         self._awaited = False  # the pictures are those of an earlier wish
@@ -69,7 +69,7 @@ class ShownMaps(QObject):
 
     def _replace(self, pictures: tuple[HeadPicture, ...]) -> None:
         self.pictures, self._awaited = pictures, False
-        self.count = len(self._wanted[0]) if pictures and self._wanted else 0
+        self.groups = self._wanted[0] if pictures and self._wanted else ()
 
     def _add(self, picture: HeadPicture) -> None:
         if self._awaited:
