@@ -12,11 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.text.tokens import Token
 from core.trace.trace import AttentionKind, Floats, Head, Trace
 from transformer_viz.selection import Cell, Selection, Side, axes
 
 MASS = 0.7
 """Of what a token looks at, the heaviest up to this share count as what it attends to."""
+
+MOST_ATTENDED = 12
+"""They are never more than this, so that following a token of a long text takes milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,8 @@ class Linked:
         own: [S] or [T], its row of self-attention on its own side.
         across: [S] for a target token, its row of cross-attention; [T] for a source token, the
             weight that each decoder row puts on it.
-        attended: the tokens of the other side that carry `MASS` of `across`, heaviest first.
+        attended: the tokens of the other side that carry `MASS` of `across`, heaviest first, at
+            most `MOST_ATTENDED`.
         onward: [S] or [T], the mean of the self-attention rows of the attended, by their weight.
     """
 
@@ -66,7 +71,7 @@ def linked(trace: Trace, selection: Selection, place: Place) -> Linked:
     here, there = _SELF[place.side], _SELF[_OTHER[place.side]]
     own = _mean_rows(trace, heads(here), [place.index], [1.0])
     across = _across(trace, heads(AttentionKind.CROSS), place)
-    attended = () if across is None else heaviest_up_to(across, MASS)
+    attended = () if across is None else heaviest_up_to(across, MASS)[:MOST_ATTENDED]
     onward = None
     if across is not None and attended:
         onward = _mean_rows(trace, heads(there), attended, across[list(attended)])
@@ -93,10 +98,22 @@ def heaviest_up_to(weights: Floats, mass: float) -> tuple[int, ...]:
     return tuple(int(index) for index in order[:count])
 
 
-def by_chip(trace: Trace, weights: Floats) -> Floats:
-    """Weights on the decoder's inputs [T], moved to the rows that predicted them [T]; what falls
-    on the begin token, which no row predicts, is left out."""
-    if not trace.predicted_tokens:
+def source_shades(trace: Trace, linked: Linked) -> Floats:
+    """How strongly each source token is lit, [S] in 0 … 1."""
+    weights = linked.own if linked.place.side == "source" else linked.across
+    return _nothing(trace.source_tokens) if weights is None else weights
+
+
+def target_shades(trace: Trace, linked: Linked) -> Floats:
+    """How strongly each decoder row is lit, [T] in 0 … 1: by the weight on the token that it
+    predicts, or, when a source token is pointed at, by the weight that it puts there.
+
+    Weight on the begin token, which no row predicts, is left out.
+    """
+    weights = linked.own if linked.place.side == "target" else linked.across
+    if weights is None:
+        return _nothing(trace.target_tokens)
+    if linked.place.side == "source" or not trace.predicted_tokens:
         return weights
     return np.append(weights[1:], np.float32(0))
 
@@ -117,6 +134,10 @@ def cell_of(kind: AttentionKind, place: Place) -> Cell:
     if place.side == query_side:
         return place.index, None
     return (None, place.index) if place.side == key_side else (None, None)
+
+
+def _nothing(tokens: Sequence[Token]) -> Floats:
+    return np.zeros(len(tokens), np.float32)
 
 
 _SELF = {"source": AttentionKind.ENCODER_SELF, "target": AttentionKind.DECODER_SELF}

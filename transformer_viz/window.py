@@ -11,7 +11,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
-    QFileDialog,
     QFrame,
     QGridLayout,
     QLabel,
@@ -23,23 +22,28 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from transformer_viz import dialogs
 from transformer_viz.actions import Actions
 from transformer_viz.bundled import MinimalPair
 from transformer_viz.commands import add_commands
 from transformer_viz.controller import Controller
 from transformer_viz.drawing.chips import HEIGHT as CHIP_HEIGHT
 from transformer_viz.drawing.colormap import ColorMap
+from transformer_viz.file_commands import FileCommands
+from transformer_viz.help_commands import HelpCommands
+from transformer_viz.history import History
 from transformer_viz.menus import DocumentMenus
-from transformer_viz.palette import Palette
+from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Session
 from transformer_viz.settings import Settings
 from transformer_viz.theme import GRID, Theme, ThemeManager, set_role
 from transformer_viz.views.heads_map import HeadsMap
 from transformer_viz.views.inspector import Inspector
+from transformer_viz.views.measured_heads import MeasuredHeads
 from transformer_viz.views.message_bar import MessageBar
 from transformer_viz.views.model_bar import ModelBar
+from transformer_viz.views.progress_strip import ProgressStrip
 from transformer_viz.views.source_field import SourceField
+from transformer_viz.views.spotlight import Spotlight
 from transformer_viz.views.stage import Stage
 from transformer_viz.views.status_line import StatusLine
 from transformer_viz.views.stream import Stream
@@ -49,15 +53,22 @@ HINT = (
     "Now change “tired” to “wide”: the translation of “it” and the row of “it” follow. "
     "Click a tile on the left to see another head."
 )
-FILE_FILTER = "Transformer Viz models (*.safetensors);;All files (*)"
 HEADS_SHARE = 0.24  # of the window's width, within these bounds
 HEADS_NARROWEST, HEADS_WIDEST = 300, 480
 INSPECTOR_WIDTH = 280
 DEFAULT_SIZE = (1440, 900)
+SAID_FOR = 6_000  # ms
 
 
 class Window(QMainWindow):
-    def __init__(self, session: Session, controller: Controller, themes: ThemeManager) -> None:
+    def __init__(
+        self,
+        session: Session,
+        controller: Controller,
+        themes: ThemeManager,
+        log: Path | None = None,
+    ) -> None:
+        """`log`: the file that errors go to, if there is one."""
         super().__init__()
         self._session = session
         self._controller = controller
@@ -67,7 +78,10 @@ class Window(QMainWindow):
         self.setAcceptDrops(True)
 
         self.commands = Actions(self)
-        self._documents = DocumentMenus(self.commands, controller)
+        self.files = FileCommands(self, session, controller)
+        self.help = HelpCommands(self, session, log)
+        self.history = History(session, controller, self)
+        self._documents = DocumentMenus(self.commands, controller, self.files.documents.open)
         add_commands(self.commands, self, session, controller, self._documents)
         self._make_panels()
         self._lay_out()
@@ -78,13 +92,22 @@ class Window(QMainWindow):
         self._restore(controller.settings)
         self.source.setFocus()
 
-    def show_text(self, text: str) -> None:
+    @property
+    def theme(self) -> Theme:
+        return self._themes.theme
+
+    def show_text(self, text: str, selection: Selection | None = None) -> None:
         """Put a text into the source field and translate it."""
         self.source.set_text(text)
-        self._controller.translate(self.source.text())
+        self._controller.translate(self.source.text(), selection)
 
     def show_notice(self, text: str) -> None:
+        """A sentence that stays until it is closed."""
         self.notice.show_message(text)
+
+    def say(self, text: str) -> None:
+        """A sentence that goes by itself."""
+        self.status_line.showMessage(text, SAID_FOR)
 
     def show_hint(self) -> None:
         if not self._controller.settings.hint_done:
@@ -98,23 +121,26 @@ class Window(QMainWindow):
 
     def _make_panels(self) -> None:
         session = self._session
+        self._measured = MeasuredHeads(session, self)
+        self._spotlight = Spotlight(session, self)
         self.notice = MessageBar("Notice", "warning")
         self.hint = MessageBar("What to try next", "accent")
+        self.progress = ProgressStrip(self._controller.transfers)
         model_menu = QMenu("Models", self)
         self._documents.fill_models(model_menu)
         theme_menu = self.commands.menu("&View", "&Theme")
         self.model_bar = ModelBar(session, model_menu, self.commands["palette"], theme_menu)
-        self.source = SourceField(session)
+        self.source = SourceField(session, self._spotlight)
         self.samples = QPushButton("&Samples")
         self.samples.setAccessibleName("Sample sentences")
         samples = QMenu("Samples", self)
         self._documents.fill_samples(samples, self.choose_text, self.compare_pair)
         self.samples.setMenu(samples)
         self.samples.setFixedHeight(self.source.editor.height())
-        self.chips = TargetChips(session)
-        self.heads_map = HeadsMap(session)
+        self.chips = TargetChips(session, self._spotlight)
+        self.heads_map = HeadsMap(session, self._measured, self._spotlight)
         self.stage = Stage(session, self._controller)
-        self.inspector = Inspector(session)
+        self.inspector = Inspector(session, self._measured, self._spotlight)
         self.status_line = StatusLine(session)
 
     def _lay_out(self) -> None:
@@ -140,7 +166,8 @@ class Window(QMainWindow):
         column = QVBoxLayout(central)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        for widget in (self.notice, self.model_bar, _rule(), texts, self.hint, _rule()):
+        upper = (self.notice, self.progress, self.model_bar, _rule(), texts, self.hint, _rule())
+        for widget in upper:
             column.addWidget(widget)
         column.addWidget(self.columns, 1)
         self.setCentralWidget(central)
@@ -156,17 +183,12 @@ class Window(QMainWindow):
         controller.comparison.textWanted.connect(self.choose_text)
         controller.unknownChanged.connect(self.source.set_unknown)
         controller.settingsChanged.connect(self._show_settings)
+        self.stage.viewChanged.connect(lambda view: controller.change_settings(view=view))
         self._session.modelChanged.connect(self._show_model)
+        self._session.textChanged.connect(self._show_text)
         self._themes.themeChanged.connect(self._apply_theme)
 
     # -- what the commands do
-
-    def open_checkpoint(self) -> None:
-        model = self._session.model
-        folder = str(model.path.parent) if model is not None else ""
-        name, _filter = QFileDialog.getOpenFileName(self, "Open checkpoint", folder, FILE_FILTER)
-        if name:
-            self._controller.open(Path(name))
 
     def choose_text(self, text: str) -> None:
         self.show_text(text)
@@ -217,20 +239,14 @@ class Window(QMainWindow):
     def toggle_full_screen(self) -> None:
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
-    def show_shortcuts(self) -> None:
-        rows = [(name, keys) for _action, name, keys in self.commands.listed() if keys]
-        dialogs.shortcuts(rows, self).open()
-
-    def show_palette(self) -> None:
-        Palette(self.commands, self).open()
-
-    def show_about(self) -> None:
-        dialogs.about(self._session.model, self).open()
-
     # -- what others say
 
     def _show_model(self, model: ModelInfo | None) -> None:
         self.setWindowTitle(f"{model.name} – Transformer Viz" if model else "Transformer Viz")
+
+    def _show_text(self, text: str) -> None:
+        if text != self.source.text():  # by a file, or by undo
+            self.source.set_text(text)
 
     def _show_settings(self, settings: Settings) -> None:
         self.source.set_history(settings.history)
@@ -248,6 +264,7 @@ class Window(QMainWindow):
         for view in (
             self.notice,
             self.hint,
+            self.progress,
             self.model_bar,
             self.source,
             self.chips,
@@ -259,6 +276,7 @@ class Window(QMainWindow):
             view.apply_theme(theme)
 
     def _restore(self, settings: Settings) -> None:
+        self.stage.show_view(settings.view)
         if settings.geometry:
             x, y, width, height = settings.geometry
             self.resize(width, height)
@@ -290,9 +308,12 @@ class Window(QMainWindow):
         path = _dropped_file(event)
         if path is not None:
             event.acceptProposedAction()
-            self._controller.open(path)
+            self.files.documents.open(path)
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.files.confirm_close():
+            event.ignore()
+            return
         normal = self.normalGeometry()
         self._controller.change_settings(
             geometry=(normal.x(), normal.y(), normal.width(), normal.height()),

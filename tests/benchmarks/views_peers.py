@@ -16,6 +16,8 @@ from tests.benchmarks.large_model import large_checkpoint, source_text
 from transformer_viz.session import Session
 from transformer_viz.views.heads_map import HeadsMap
 from transformer_viz.views.links import Links
+from transformer_viz.views.measured_heads import MeasuredHeads
+from transformer_viz.views.spotlight import Spotlight
 from transformer_viz.views.stream import Stream
 
 
@@ -27,7 +29,9 @@ class Ours:
         self._app = QApplication.instance() or QApplication([])
         self._checkpoint = large_checkpoint()
         self._map_session, self._links_session = Session(), Session()
-        self._map, self._links = HeadsMap(self._map_session), Links(self._links_session)
+        session = self._map_session
+        self._map = HeadsMap(session, MeasuredHeads(session), Spotlight(session))
+        self._links = Links(self._links_session)
         for view in (self._map, self._links):
             view.resize(1200, 900)
             view.show()

@@ -1,36 +1,31 @@
-"""The heads map: every head of all three kinds as a tile of one picture.
-
-One section per kind, one row of tiles per layer, one column per head; each kind has its own depth
-and width. `AtlasLayout` is the geometry (integers, logical pixels), `Atlas` the picture.
+"""The heads map as one picture: every head of all three kinds as a tile of it.
 
 Shapes: h × w cells of a thumbnail.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter
 
 from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz.drawing.atlas_layout import (
+    CAPTION,
+    GAP,
+    MARGIN,
+    NUMBERS,
+    TITLE,
+    AtlasLayout,
+    Section,
+)
 from transformer_viz.drawing.colormap import MASKED, encode
 from transformer_viz.drawing.hatch import hatch
-from transformer_viz.drawing.images import to_image
 from transformer_viz.drawing.pooling import pool_max
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 THUMBNAIL = 64
 """The most cells a thumbnail keeps along a side."""
-
-MARGIN = 3 * GRID
-NUMBERS = 4 * GRID  # room for a layer's number, and for the heads' numbers
-TITLE = 6 * GRID
-GAP = GRID
-
-HeadCounts: TypeAlias = tuple[tuple[AttentionKind, tuple[int, ...]], ...]
-"""For each kind that a model has, the number of heads of each layer."""
 
 TITLES = {
     AttentionKind.ENCODER_SELF: "Encoder self",
@@ -38,12 +33,8 @@ TITLES = {
     AttentionKind.CROSS: "Cross",
 }
 
-
-def head_counts(trace: Trace) -> HeadCounts:
-    return tuple(
-        (kind, tuple(trace.heads(kind, layer) for layer in range(trace.layers(kind))))
-        for kind in trace.kinds
-    )
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 def thumbnails(trace: Trace, size: int = THUMBNAIL) -> Iterator[tuple[Head, np.ndarray]]:
@@ -60,159 +51,129 @@ def thumbnails(trace: Trace, size: int = THUMBNAIL) -> Iterator[tuple[Head, np.n
                 yield Head(kind, layer, head), pool_max(codes, size)
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    kind: AttentionKind
-    heads: tuple[int, ...]  # of each layer
-    top: int  # of the title
-    first_row: int  # top of the first layer's tiles
-
-
-class AtlasLayout:
-    """Where each head's tile lies, and which head lies at a point."""
-
-    def __init__(self, heads: HeadCounts, tile: int) -> None:
-        """`tile`: the side of a tile."""
-        self.heads = heads
-        self.tile = tile
-        self.pitch = tile + GAP
-        self.left = MARGIN + NUMBERS
-        sections = []
-        bottom = 2 * GRID
-        for kind, per_layer in heads:
-            first_row = bottom + TITLE + NUMBERS
-            sections.append(Section(kind, per_layer, bottom, first_row))
-            bottom = first_row + len(per_layer) * self.pitch + GRID
-        self.sections = tuple(sections)
-        widest = max((max(counts, default=0) for _, counts in heads), default=0)
-        self.width = self.left + widest * self.pitch - GAP + MARGIN
-        self.height = bottom + GRID
-
-    def rect(self, head: Head) -> QRect:
-        section = next(s for s in self.sections if s.kind == head.kind)
-        x = self.left + head.head * self.pitch
-        y = section.first_row + head.layer * self.pitch
-        return QRect(x, y, self.tile, self.tile)
-
-    def head_at(self, x: int, y: int) -> Head | None:
-        """The head whose tile covers the point; None between tiles."""
-        column, in_column = divmod(x - self.left, self.pitch)
-        for section in self.sections:
-            row, in_row = divmod(y - section.first_row, self.pitch)
-            if 0 <= row < len(section.heads) and 0 <= column < section.heads[row]:
-                inside = in_row < self.tile and in_column < self.tile
-                return Head(section.kind, row, column) if inside else None
-        return None
-
-    def __iter__(self) -> Iterator[Head]:
-        """Every head, in reading order."""
-        for section in self.sections:
-            for layer, count in enumerate(section.heads):
-                for head in range(count):
-                    yield Head(section.kind, layer, head)
-
-
-def fitting_tile(
-    heads: HeadCounts,
-    width: int,
-    height: int,
-    *,
-    least: int = 26,
-    most: int = 128,
-) -> int:
-    """The side of a tile so that the map fits width and height; never below `least` (the map
-    then scrolls)."""
-    widest = max((max(counts, default=0) for _, counts in heads), default=0)
-    rows = sum(len(counts) for _, counts in heads)
-    if widest == 0:
-        return least
-    fixed = AtlasLayout(heads, 0)
-    by_width = (width - fixed.left - MARGIN + GAP) // widest - GAP
-    by_height = (height - fixed.height) // rows
-    return max(least, min(by_width, by_height, most))
+def caption_font(font: QFont) -> QFont:
+    return scaled_font(font, 0.75)
 
 
 class Atlas:
-    """The picture. Tiles may arrive one by one; those still missing are empty frames."""
+    """Tiles may arrive one by one; those still missing are empty frames."""
 
     def __init__(
-        self, layout: AtlasLayout, theme: Theme, table: np.ndarray, ratio: float, font: QFont
+        self,
+        layout: AtlasLayout,
+        theme: Theme,
+        table: np.ndarray,
+        ratio: float,
+        font: QFont,
+        *,
+        notes: tuple[str, ...],
+        captions: Mapping[Head, tuple[str, str]] | None = None,
     ) -> None:
-        """`table`: RGBA uint8 [256, 4] by code; `ratio`: device pixels per logical pixel."""
+        """
+        Args:
+            table: RGBA uint8 [256, 4] by code.
+            ratio: device pixels per logical pixel.
+            notes: what the arrangement is, in wordings of falling length.
+            captions: texts at the left and at the right below a tile.
+        """
         self.layout = layout
         self._theme = theme
-        self._table = table
         self._ratio = ratio
         self._side = max(1, round(layout.tile * ratio))
-        self._hatch = hatch(self._side, self._side, theme, period=max(3, round(4 * ratio)))
-        self.image = QImage(
-            max(1, round(layout.width * ratio)),
-            max(1, round(layout.height * ratio)),
-            QImage.Format.Format_ARGB32_Premultiplied,
-        )
+        period = max(3, round(4 * ratio))
+        self._masked = pack(hatch(self._side, self._side, theme, period=period))
+        self._colors = pack(table)
+        height, width = (max(1, round(n * ratio)) for n in (layout.height, layout.width))
+        self.image = QImage(width, height, QImage.Format.Format_ARGB32_Premultiplied)
         self.image.setDevicePixelRatio(ratio)
         self.image.fill(theme.color("paper"))
-        self._draw_frame(font)
+        self._pixels = np.frombuffer(self.image.bits(), np.uint32).reshape(height, width)
+        self._font, self._notes, self._captions = font, notes, captions or {}
+        with QPainter(self.image) as painter:
+            self._draw_frame(painter)
 
     def draw(self, tiles: Mapping[Head, np.ndarray]) -> None:
         """Paint thumbnails, uint8 [h, w] each, into their tiles."""
-        with QPainter(self.image) as painter:
-            painter.setPen(self._theme.color("line"))
-            for head, codes in tiles.items():
-                tile = to_image(tile_pixels(codes, self._side, self._table, self._hatch))
-                tile.setDevicePixelRatio(self._ratio)
-                rect = self.layout.rect(head)
-                painter.drawImage(rect.topLeft(), tile)
-                painter.drawRect(rect.adjusted(-1, -1, 0, 0))
+        for head, codes in tiles.items():
+            rect = self.layout.rect(head)
+            top, left = round(rect.top() * self._ratio), round(rect.left() * self._ratio)
+            part = self._pixels[top : top + self._side, left : left + self._side]
+            part[:] = tile_pixels(codes, self._side, self._colors, self._masked)
 
-    def _draw_frame(self, font: QFont) -> None:
+    def paint(self, painter: QPainter) -> None:
+        """The picture on another device, texts as texts."""
+        for head in self.layout:
+            rect, side = self.layout.rect(head), self._side
+            left, top = round(rect.left() * self._ratio), round(rect.top() * self._ratio)
+            painter.drawImage(rect, self.image.copy(left, top, side, side))
+        self._draw_frame(painter)
+
+    def _draw_frame(self, painter: QPainter) -> None:
         layout, theme = self.layout, self._theme
-        title, small = scaled_font(font, 1.0, bold=True), scaled_font(font, 0.75)
+        for section in layout.sections:
+            self._draw_title(painter, section)
+            painter.setFont(caption_font(self._font))
+            painter.setPen(theme.color("faint"))
+            if not layout.captions:
+                self._draw_numbers(painter, section)
+        for head, (left, right) in self._captions.items():
+            rect = layout.rect(head)
+            line = QRect(rect.left(), rect.bottom() + 2, rect.width(), CAPTION - 2)
+            painter.setPen(theme.color("faint"))
+            painter.drawText(line, _LEFT, left)
+            painter.setPen(theme.color("ink"))
+            painter.drawText(line, _RIGHT, right)
+        painter.setPen(theme.color("line"))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRects([layout.rect(head).adjusted(-1, -1, 0, 0) for head in layout])
+
+    def _draw_title(self, painter: QPainter, section: Section) -> None:
+        """The kind, and what the arrangement is in the longest wording that fits."""
+        layout, theme = self.layout, self._theme
+        title, small = scaled_font(self._font, 1.0, bold=True), caption_font(self._font)
         right = layout.width - MARGIN
-        left_middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        with QPainter(self.image) as painter:
-            for section in layout.sections:
-                name = TITLES[section.kind]
-                painter.setFont(title)
-                painter.setPen(theme.color("ink"))
-                painter.drawText(QRect(MARGIN, section.top, right, TITLE), left_middle, name)
-                note_left = MARGIN + QFontMetrics(title).horizontalAdvance(name) + 2 * GRID
-                note = QRect(note_left, section.top, right - note_left, TITLE)
-                self._draw_note(painter, note, small)
-                painter.setPen(theme.color("faint"))
-                for layer in range(len(section.heads)):
-                    row = layout.rect(Head(section.kind, layer, 0))
-                    row.setLeft(MARGIN)
-                    painter.drawText(row, left_middle, str(layer + 1))
-                for column in range(max(section.heads, default=0)):
-                    rect = layout.rect(Head(section.kind, 0, column))
-                    above = QRect(rect.left(), rect.top() - NUMBERS, rect.width(), NUMBERS)
-                    painter.drawText(above, Qt.AlignmentFlag.AlignCenter, str(column + 1))
-            painter.setPen(theme.color("line"))
-            for head in layout:
-                painter.drawRect(layout.rect(head).adjusted(-1, -1, 0, 0))
+        name = TITLES[section.kind]
+        painter.setFont(title)
+        painter.setPen(theme.color("ink"))
+        painter.drawText(QRect(MARGIN, section.top, right, TITLE), _LEFT, name)
+        left = MARGIN + QFontMetrics(title).horizontalAdvance(name) + 2 * GRID
+        metrics = QFontMetrics(small)
+        note = next((n for n in self._notes if metrics.horizontalAdvance(n) <= right - left), "")
+        painter.setFont(small)
+        painter.setPen(theme.color("soft"))
+        painter.drawText(QRect(left, section.top, right - left, TITLE), _RIGHT, note)
 
-    def _draw_note(self, painter: QPainter, rect: QRect, font: QFont) -> None:
-        """What rows and columns are, in the longest wording that fits."""
-        metrics = QFontMetrics(font)
-        for note in ("rows layers · columns heads", "layers × heads"):
-            if metrics.horizontalAdvance(note) <= rect.width():
-                painter.setFont(font)
-                painter.setPen(self._theme.color("soft"))
-                align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-                painter.drawText(rect, align, note)
-                break
-        painter.setFont(font)
+    def _draw_numbers(self, painter: QPainter, section: Section) -> None:
+        layout = self.layout
+        for layer, heads in enumerate(section.rows):
+            row = layout.rect(heads[0])
+            row.setLeft(MARGIN)
+            painter.drawText(row, _LEFT, str(layer + 1))
+        top = section.first_row - NUMBERS
+        for column in range(max(map(len, section.rows))):
+            above = QRect(layout.left + column * layout.pitch, top, layout.tile, NUMBERS - GAP // 2)
+            painter.drawText(above, Qt.AlignmentFlag.AlignCenter, str(column + 1))
 
 
-def tile_pixels(codes: np.ndarray, side: int, table: np.ndarray, masked: np.ndarray) -> np.ndarray:
-    """A thumbnail [h, w] as a square of RGBA uint8 [side, side, 4].
+def pack(pixels: np.ndarray) -> np.ndarray:
+    """Opaque or empty RGBA uint8 [..., 4] as QImage's ARGB32, uint32 [...]."""
+    wide = pixels.astype(np.uint32)
+    return wide[..., 3] << 24 | wide[..., 0] << 16 | wide[..., 1] << 8 | wide[..., 2]
 
-    Shrinks by the maximum, grows by repetition; masked cells show `masked`, RGBA [side, side, 4].
+
+def tile_pixels(codes: np.ndarray, side: int, colors: np.ndarray, masked: np.ndarray) -> np.ndarray:
+    """A thumbnail [h, w] as a square of ARGB32, uint32 [side, side].
+
+    Shrinks by the maximum, grows by repetition; a code is drawn as `colors` [256] says, masked
+    cells as `masked` [side, side].
     """
     codes = pool_max(codes, side)
     height, width = codes.shape
-    rows = np.arange(side) * height // side
-    columns = np.arange(side) * width // side
-    codes = codes[rows[:, None], columns]  # [side, side]
-    return np.where((codes == MASKED)[..., None], masked, table[codes])
+    if (height, width) != (side, side):
+        places = np.arange(side)
+        codes = codes.take(places * height // side, axis=0).take(places * width // side, axis=1)
+    pixels = colors[codes]  # [side, side]
+    empty = codes == MASKED
+    if empty.any():
+        pixels[empty] = masked[empty]
+    return pixels

@@ -12,6 +12,7 @@ from PySide6.QtGui import QFont, QPainter, QPen
 
 from core.text.tokens import Token
 from transformer_viz.drawing.labels import draw_label, label_widths
+from transformer_viz.drawing.shading import shaded
 from transformer_viz.theme import GRID, Theme
 
 HEIGHT = 7 * GRID
@@ -65,10 +66,12 @@ def draw_chip(
     chosen: bool,
     hovered: bool,
     log_probability: float | None,
+    shade: float = 0.0,
 ) -> None:
+    """`shade`: the weight, 0 to 1, with which the token is looked at."""
     box = rect.adjusted(0.5, 0.5, -0.5, -0.5)
     ground = "accent_soft" if chosen else "hover" if hovered else "raised"
-    painter.setBrush(theme.color(ground))
+    painter.setBrush(shaded(theme, shade, ground))
     painter.setPen(QPen(theme.color("accent" if chosen else "border"), 1))
     painter.drawRoundedRect(box, 3, 3)
     painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -1,19 +1,36 @@
-"""The sentence to translate: plain text, one to three lines, with unknown words underlined."""
+"""The sentence to translate: plain text, one to three lines, with unknown words underlined and
+the words that are looked at shaded."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 
-from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextCharFormat, QTextCursor
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import (
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextCursor,
+    QTextFormat,
+)
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QTextEdit, QWidget
 
 from transformer_viz.controller import MAX_CHARACTERS
+from transformer_viz.drawing.shading import shaded
+from transformer_viz.edits import common_ends
+from transformer_viz.linking import Place, source_shades
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font, set_role
+from transformer_viz.views.spotlight import Spotlight
 
 MOST_LINES = 3
 _MARGIN = 3
 COUNTED_FROM = 0.8  # of the limit: the share from which the counter shows
+FAINTEST = 0.02  # a smaller weight shades nothing
+_ROLE = QTextFormat.Property.UserProperty  # of a mark in the text
+_UNKNOWN, _LIT = "unknown", "lit"
 _LINE_ENDS = str.maketrans(dict.fromkeys("\r\v\f\x85\u2028\u2029", "\n"))
 
 
@@ -37,8 +54,12 @@ class SourceField(QWidget):
     textEdited = Signal(str)  # by the user: typing, pasting, undo, history
     submitted = Signal(str)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, session: Session, spotlight: Spotlight, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
+        self._session = session
+        self._spotlight = spotlight
         self._theme = LIGHT
         self._setting = False  # the text is being set, not edited
         self.editor = _Editor()
@@ -56,13 +77,15 @@ class SourceField(QWidget):
 
         self.editor.textChanged.connect(self._on_changed)
         self.editor.entered.connect(lambda: self.submitted.emit(self.text()))
+        self.editor.pointed.connect(self._point)
+        spotlight.changed.connect(self._show_light)
         self.set_text(session.text)
 
     def text(self) -> str:
         return self.editor.toPlainText()
 
     def set_text(self, text: str) -> None:
-        """Replace the text, undoably, without `textEdited`."""
+        """Replace the text, without `textEdited`."""
         self._setting = True
         self.editor.replace_text(text)
         self._setting = False
@@ -78,6 +101,37 @@ class SourceField(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         self._theme = theme
         self.editor.recolor_underlines(theme)
+        self._show_light()
+
+    # Pointing at words
+
+    def _point(self, character: int | None) -> None:
+        """Point at the token of this character, unless the text runs ahead of its trace."""
+        trace, place = self._session.trace, None
+        if trace is not None and character is not None and trace.text == self.text():
+            for index, token in enumerate(trace.source_tokens):
+                if token.start <= character < token.end:
+                    place = Place("source", index)
+        self._session.point(place)
+
+    def _show_light(self) -> None:
+        """Shade the words that are looked at, underline the one pointed at; while the text runs
+        ahead of its trace the shades stay with their words."""
+        trace, linked = self._session.trace, self._spotlight.linked
+        if trace is None or linked is None:
+            self.editor.shade([])
+        elif trace.text == self.text():
+            pointed = linked.place.index if linked.place.side == "source" else None
+            weights = source_shades(trace, linked)
+            self.editor.shade(
+                [
+                    (token.start, token.end, _lit(self._theme, weight, index == pointed))
+                    for index, (token, weight) in enumerate(
+                        zip(trace.source_tokens, weights, strict=True)
+                    )
+                    if token.end > token.start and (weight >= FAINTEST or index == pointed)
+                ]
+            )
 
     def _on_changed(self) -> None:
         count = len(self.text())
@@ -90,15 +144,20 @@ class SourceField(QWidget):
 
 class _Editor(QPlainTextEdit):
     entered = Signal()
+    pointed = Signal(object)  # the character under the pointer: int | None
 
     def __init__(self) -> None:
         super().__init__()
+        self._pointed: int | None = None
+        self._shades: list[QTextEdit.ExtraSelection] = []
+        self.viewport().setMouseTracking(True)
         self.history: tuple[str, ...] = ()
         self._place = -1  # in the history; -1 is the draft
         self._draft = ""
         self._walking = False
         self.setFont(scaled_font(self.font(), 1.1))
         self.setTabChangesFocus(True)
+        self.setUndoRedoEnabled(False)
         self.textChanged.connect(self._leave_history)
         self.document().setDocumentMargin(_MARGIN)
         self.setViewportMargins(GRID, _MARGIN, GRID, 0)
@@ -106,32 +165,80 @@ class _Editor(QPlainTextEdit):
         self._grow()
 
     def replace_text(self, text: str) -> None:
+        """Change only what differs, so that the cursor and the marks stay at their words."""
+        old, new = self.toPlainText(), clean(text)
+        start, kept = common_ends(old, new)
+        offsets = utf16_offsets(old)
         cursor = QTextCursor(self.document())
-        cursor.select(QTextCursor.SelectionType.Document)
-        cursor.insertText(clean(text))
+        cursor.setPosition(offsets[start])
+        cursor.setPosition(offsets[len(old) - kept], QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(new[start : len(new) - kept])
         self.setTextCursor(cursor)
 
-    # Unknown words: extra selections, whose cursors Qt moves along with edits
+    # Marks: extra selections, whose cursors Qt moves along with edits
 
     def underline(self, spans: Sequence[tuple[int, int]], theme: Theme) -> None:
+        """Mark [start, end) characters as unknown, in place of those marked before."""
+        marks = [(start, end, _underline(theme)) for start, end in spans]
+        self._replace_marks(_UNKNOWN, marks)
+
+    def shade(self, marks: Sequence[tuple[int, int, QTextCharFormat]]) -> None:
+        """Give [start, end) characters a look, in place of those that had one before."""
+        self._replace_marks(_LIT, marks)
+
+    def recolor_underlines(self, theme: Theme) -> None:
+        selections = self.extraSelections()
+        for selection in selections:
+            if selection.format.property(_ROLE) == _UNKNOWN:
+                selection.format = _underline(theme)
+        self.setExtraSelections(selections)
+
+    def _replace_marks(self, role: str, marks: Sequence[tuple[int, int, QTextCharFormat]]) -> None:
+        kept = [one for one in self.extraSelections() if one.format.property(_ROLE) != role]
+        if not marks and len(kept) == len(self.extraSelections()):
+            return
         offsets = utf16_offsets(self.toPlainText())
         last = len(offsets) - 1
-        selections = []
-        for start, end in spans:
+        for start, end, look in marks:
             selection = QTextEdit.ExtraSelection()
             selection.cursor = QTextCursor(self.document())
             selection.cursor.setPosition(offsets[min(start, last)])
             keep = QTextCursor.MoveMode.KeepAnchor
             selection.cursor.setPosition(offsets[min(end, last)], keep)
-            selection.format = _underline(theme)
-            selections.append(selection)
-        self.setExtraSelections(selections)
+            selection.format = look
+            kept.append(selection)
+        self.setExtraSelections(kept)
 
-    def recolor_underlines(self, theme: Theme) -> None:
-        selections = self.extraSelections()
-        for selection in selections:
-            selection.format = _underline(theme)
-        self.setExtraSelections(selections)
+    def _character_at(self, point: QPoint) -> int | None:
+        """The character whose box contains a point of the viewport."""
+        near = self.cursorForPosition(point).position()
+        for start in (near - 1, near):
+            if not 0 <= start < self.document().characterCount() - 1:
+                continue
+            left, right = (self._edge(position) for position in (start, start + 1))
+            low, high = sorted((left.x(), right.x()))
+            one_line = left.top() == right.top()
+            if one_line and low <= point.x() < high and left.top() <= point.y() <= left.bottom():
+                return bisect_right(utf16_offsets(self.toPlainText()), start) - 1
+        return None
+
+    def _edge(self, position: int) -> QRect:
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(position)
+        return self.cursorRect(cursor)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        self._set_pointed(self._character_at(event.position().toPoint()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._set_pointed(None)
+
+    def _set_pointed(self, character: int | None) -> None:
+        if character != self._pointed:
+            self._pointed = character
+            self.pointed.emit(character)
 
     # History
 
@@ -180,6 +287,17 @@ class _Editor(QPlainTextEdit):
 
     # Events
 
+    def event(self, event: QEvent) -> bool:
+        """Undo and redo are the window's: they take back selections too."""
+        if event.type() is QEvent.Type.ShortcutOverride:
+            assert isinstance(event, QKeyEvent)
+            if event.matches(QKeySequence.StandardKey.Undo) or event.matches(
+                QKeySequence.StandardKey.Redo
+            ):
+                event.ignore()
+                return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         plain = event.modifiers() in (
             Qt.KeyboardModifier.NoModifier,
@@ -205,6 +323,17 @@ class _Editor(QPlainTextEdit):
 
 def _underline(theme: Theme) -> QTextCharFormat:
     result = QTextCharFormat()
+    result.setProperty(_ROLE, _UNKNOWN)
     result.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
     result.setUnderlineColor(theme.color("warning"))
+    return result
+
+
+def _lit(theme: Theme, weight: float, pointed: bool) -> QTextCharFormat:
+    result = QTextCharFormat()
+    result.setProperty(_ROLE, _LIT)
+    result.setBackground(shaded(theme, weight))
+    if pointed:
+        result.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
+        result.setUnderlineColor(theme.color("accent"))
     return result

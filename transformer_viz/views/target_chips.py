@@ -2,59 +2,60 @@
 
 import math
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QFocusEvent,
     QGuiApplication,
-    QHelpEvent,
     QKeyEvent,
     QKeySequence,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind
 from transformer_viz.drawing.chips import HEIGHT, PITCH, draw_chip, lay_out_chips
+from transformer_viz.linking import Place, target_shades
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font
+from transformer_viz.theme import GRID, scaled_font
 from transformer_viz.views.accessibility import announce
-from transformer_viz.views.wording import plain_tooltip, token_name
+from transformer_viz.views.picture_area import PictureArea
+from transformer_viz.views.spotlight import Spotlight
+from transformer_viz.views.wording import token_name
 
 MOST_LINES = 3
 _DECODER_KINDS = (AttentionKind.CROSS, AttentionKind.DECODER_SELF)
 
 
-class TargetChips(QAbstractScrollArea):
+class TargetChips(PictureArea):
     """A click selects the step that chose the token: its row in the decoder's maps.
 
-    From an encoder map it leads to cross-attention, where that row is.
+    From an encoder map it leads to cross-attention, where that row is. Pointing at a chip lights
+    up what the token looks at, whatever map is shown; chips that are looked at are shaded.
     """
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, session: Session, spotlight: Spotlight, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._session = session
-        self._theme = LIGHT
+        self._spotlight = spotlight
         self._tokens: tuple[Token, ...] = ()
         self._layout = lay_out_chips((), 0, self.font())
         self._shown_step: int | None = None
         self._hovered: int | None = None
 
         self.setAccessibleName("Translation")
-        self.setFrameShape(self.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.viewport().setMouseTracking(True)
         self.viewport().setAutoFillBackground(False)
         session.traceChanged.connect(self._on_trace)
         session.selectionChanged.connect(self._on_step)
         session.hoverChanged.connect(self._on_step)
+        spotlight.changed.connect(self.viewport().update)
         self._on_trace()
 
     def sizeHint(self) -> QSize:
@@ -62,10 +63,6 @@ class TargetChips(QAbstractScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(40 * GRID, self.sizeHint().height())
-
-    def apply_theme(self, theme: Theme) -> None:
-        self._theme = theme
-        self.viewport().update()
 
     # From the session
 
@@ -138,9 +135,9 @@ class TargetChips(QAbstractScrollArea):
             rect = self._layout.rects[step].translated(0, -offset)
             self.viewport().update(rect.toAlignedRect())
 
-    def _step_at(self, point: QPointF) -> int | None:
-        point = point + QPointF(0, self.verticalScrollBar().value())
-        return next((i for i, rect in enumerate(self._layout.rects) if rect.contains(point)), None)
+    def _step_at(self, point: QPoint) -> int | None:
+        rects = enumerate(self._layout.rects)
+        return next((step for step, rect in rects if rect.contains(QPointF(point))), None)
 
     # Painting
 
@@ -148,6 +145,7 @@ class TargetChips(QAbstractScrollArea):
         offset = self.verticalScrollBar().value()
         visible = QRectF(event.rect()).translated(0, offset)
         current = self._step()
+        shades = self._shades()
         with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.translate(0, -offset)
@@ -157,21 +155,28 @@ class TargetChips(QAbstractScrollArea):
                         painter,
                         rect,
                         self._tokens[step],
-                        self._theme,
+                        self.theme,
                         chosen=step == current,
                         hovered=step == self._hovered,
                         log_probability=self._log_probability(step),
+                        shade=shades[step],
                     )
             if self.hasFocus() and current is not None:
-                painter.setPen(QPen(self._theme.color("accent"), 2))
+                painter.setPen(QPen(self.theme.color("accent"), 2))
                 painter.drawRoundedRect(self._layout.rects[current].adjusted(1, 1, -1, -1), 3, 3)
             self._draw_count(painter)
+
+    def _shades(self) -> list[float]:
+        trace, linked = self._session.trace, self._spotlight.linked
+        if trace is None or linked is None:
+            return [0.0] * len(self._tokens)
+        return [float(weight) for weight in target_shades(trace, linked)]
 
     def _draw_count(self, painter: QPainter) -> None:
         count = len(self._tokens)
         text = f"{count} tokens" if count > 1 else "The translation appears here." * (not count)
         painter.setFont(scaled_font(self.font(), 0.85))
-        painter.setPen(self._theme.color("faint"))
+        painter.setPen(self.theme.color("faint"))
         end = self._layout.end
         box = QRectF(end.x(), end.y(), self.width(), HEIGHT)
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
@@ -183,36 +188,22 @@ class TargetChips(QAbstractScrollArea):
         if event.size().width() != event.oldSize().width():
             self._arrange()
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        step = self._step_at(event.position())
-        if event.button() == Qt.MouseButton.LeftButton and step is not None:
+    def press(self, point: QPoint, modifiers: Qt.KeyboardModifier) -> None:
+        step = self._step_at(point)
+        if step is not None:
             self._select(step)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        event.accept()  # the press was ours
+    def hover(self, point: QPoint | None) -> None:
+        step = None if point is None else self._step_at(point)
+        if step != self._hovered:
+            self._update_chip(self._hovered)
+            self._update_chip(step)
+            self._hovered = step
+            self._session.point(None if step is None else Place("target", step))
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._hover(self._step_at(event.position()))
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._hover(None)
-        super().leaveEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.viewport().update()
-
-    def viewportEvent(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent):
-            step = self._step_at(QPointF(event.pos()))
-            text = plain_tooltip(self._describe(step)) if step is not None else ""
-            QToolTip.showText(event.globalPos(), text, self.viewport())
-            return True
-        return super().viewportEvent(event)
+    def explanation(self, point: QPoint) -> str:
+        step = self._step_at(point)
+        return "" if step is None else self._describe(step)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         menu = QMenu(self)
@@ -246,15 +237,6 @@ class TargetChips(QAbstractScrollArea):
         session.set_hover(None, None)
         if kind is not None:
             session.select(kind=kind, query=step, key=None)
-
-    def _hover(self, step: int | None) -> None:
-        if step == self._hovered:
-            return
-        self._update_chip(self._hovered)
-        self._update_chip(step)
-        self._hovered = step
-        if self._session.selection.kind is not AttentionKind.ENCODER_SELF:
-            self._session.set_hover(step, None)
 
     def _copy(self) -> None:
         if self._session.trace is not None:

@@ -1,0 +1,158 @@
+"""Where each head's tile lies in the heads map, and which heads lie at a point.
+
+One section per kind, each with its own depth and width. By layer: a row of tiles per layer, a
+column per head, both numbered. Ranked: the heads of the kind in the order of a statistic, wrapped
+into lines, each tile with a caption. All numbers are logical pixels.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from PySide6.QtCore import QRect
+
+from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz.theme import GRID
+
+MARGIN = 3 * GRID
+NUMBERS = 4 * GRID  # room for a layer's number, and for the heads' numbers
+CAPTION = 4 * GRID  # the line below a ranked tile
+TITLE = 6 * GRID
+GAP = GRID
+LEAST, MOST = 26, 128  # side of a tile
+
+Rows: TypeAlias = tuple[tuple[Head, ...], ...]
+"""The heads of one kind as they stand below each other."""
+
+
+def rows_by_layer(trace: Trace) -> tuple[Rows, ...]:
+    """One row per layer, for each kind that the trace has."""
+    return tuple(
+        tuple(
+            tuple(Head(kind, layer, head) for head in range(trace.heads(kind, layer)))
+            for layer in range(trace.layers(kind))
+        )
+        for kind in trace.kinds
+    )
+
+
+def fit_by_layer(kinds: Sequence[Rows], width: int, height: int) -> "AtlasLayout":
+    """The largest tiles that fit width and height; where even the least do not, it overflows."""
+    return AtlasLayout(kinds, _fitting_tile(kinds, width, height, captions=False, least=LEAST))
+
+
+def fit_ranked(
+    ranked: Sequence[Sequence[Head]], width: int, height: int, least: int
+) -> "AtlasLayout":
+    """As `fit_by_layer`, with lines as long as gives the largest tiles; `least`: the side that a
+    caption needs."""
+
+    def wrapped(columns: int) -> tuple[Rows, ...]:
+        return tuple(
+            tuple(tuple(heads[start : start + columns]) for start in range(0, len(heads), columns))
+            for heads in ranked
+        )
+
+    def layout(columns: int) -> AtlasLayout:
+        rows = wrapped(columns)
+        tile = _fitting_tile(rows, width, height, captions=True, least=least)
+        return AtlasLayout(rows, tile, captions=True)
+
+    layouts = [layout(columns) for columns in range(1, max(map(len, ranked), default=0) + 1)]
+    fitting = [one for one in layouts if one.width <= width] or layouts[:1]
+    return max(fitting, key=lambda one: (one.tile, -one.height), default=AtlasLayout((), least))
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    rows: Rows
+    top: int  # of the title
+    first_row: int  # top of the first row of tiles
+
+    @property
+    def kind(self) -> AttentionKind:
+        return self.rows[0][0].kind
+
+    @property
+    def heads(self) -> tuple[Head, ...]:
+        """In reading order."""
+        return tuple(head for row in self.rows for head in row)
+
+
+class AtlasLayout:
+    def __init__(self, kinds: Sequence[Rows], tile: int, *, captions: bool = False) -> None:
+        """`tile`: the side of a tile; `captions`: ranked, with a line below each tile."""
+        self.kinds = tuple(kinds)
+        self.tile = tile
+        self.captions = captions
+        self.pitch = tile + GAP
+        self.row_pitch = self.pitch + CAPTION * captions
+        numbers = 0 if captions else NUMBERS
+        self.left = MARGIN + numbers
+        sections = []
+        bottom = 2 * GRID
+        for rows in self.kinds:
+            first_row = bottom + TITLE + numbers
+            sections.append(Section(rows, bottom, first_row))
+            bottom = first_row + len(rows) * self.row_pitch + GRID
+        self.sections = tuple(sections)
+        self.width = self.left + _widest(self.kinds) * self.pitch - GAP + MARGIN
+        self.height = bottom + GRID
+        self._rects = {
+            head: QRect(
+                self.left + column * self.pitch,
+                section.first_row + row * self.row_pitch,
+                tile,
+                tile,
+            )
+            for section in self.sections
+            for row, heads in enumerate(section.rows)
+            for column, head in enumerate(heads)
+        }
+
+    def rect(self, head: Head) -> QRect:
+        return QRect(self._rects[head])
+
+    def head_at(self, x: int, y: int) -> Head | None:
+        """The head whose tile covers the point; None between tiles."""
+        column, in_column = divmod(x - self.left, self.pitch)
+        for section in self.sections:
+            row, in_row = divmod(y - section.first_row, self.row_pitch)
+            if 0 <= row < len(section.rows) and 0 <= column < len(section.rows[row]):
+                inside = in_row < self.tile and in_column < self.tile
+                return section.rows[row][column] if inside else None
+        return None
+
+    def heads_at(self, x: int, y: int) -> tuple[Head, ...]:
+        """What a click at the point means: a tile's head, all heads of the layer whose number is
+        there, or all of the kind whose title is there."""
+        head = self.head_at(x, y)
+        if head is not None:
+            return (head,)
+        for section in self.sections:
+            if section.top <= y < section.top + TITLE:
+                return section.heads
+            row = (y - section.first_row) // self.row_pitch
+            if not self.captions and x < self.left and 0 <= row < len(section.rows):
+                return section.rows[row]
+        return ()
+
+    def __iter__(self) -> Iterator[Head]:
+        """Every head, in reading order."""
+        return iter(self._rects)
+
+
+def _widest(kinds: Sequence[Rows]) -> int:
+    return max((len(row) for rows in kinds for row in rows), default=0)
+
+
+def _fitting_tile(
+    kinds: Sequence[Rows], width: int, height: int, *, captions: bool, least: int
+) -> int:
+    widest, rows = _widest(kinds), sum(map(len, kinds))
+    if widest == 0:
+        return least
+    fixed = AtlasLayout(kinds, 0, captions=captions)
+    by_width = (width - fixed.left - MARGIN + GAP) // widest - GAP
+    by_height = (height - fixed.height) // rows
+    return max(least, min(by_width, by_height, MOST))

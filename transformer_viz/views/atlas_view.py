@@ -1,0 +1,373 @@
+"""The picture of the heads map: hover, selection and the rows that are linked, over the atlas."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from core.trace.trace import Head, Trace
+from transformer_viz.drawing.atlas import Atlas, caption_font, thumbnails
+from transformer_viz.drawing.atlas_layout import (
+    AtlasLayout,
+    fit_by_layer,
+    fit_ranked,
+    rows_by_layer,
+)
+from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.measures import MEASURES, Measure, measure, ranked
+from transformer_viz.session import Session
+from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.views import head_choice
+from transformer_viz.views.accessibility import announce
+from transformer_viz.views.measured_heads import MeasuredHeads
+from transformer_viz.views.picture_area import PictureArea
+from transformer_viz.views.spotlight import Spotlight
+from transformer_viz.views.stream import Stream
+from transformer_viz.views.wording import head_name
+
+EXPORT_RATIO = 4.0
+"""Pixels of the exported tiles per logical pixel, whatever the device."""
+
+INLINE_CELLS = 500_000
+"""A trace of so many cells, over all heads, is drawn at once; a larger one fills in."""
+
+T = TypeVar("T")
+
+_NOTES = ("rows layers · columns heads", "layers × heads")
+_CONTROL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+_STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+_ROW_STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+_KIND_STEPS = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
+
+
+class AtlasView(PictureArea):
+    """Click selects a head, a layer's number all of the layer, a title all of the kind; Ctrl adds
+    and removes, Shift extends. Arrows move from head to head, also into the next kind; with Ctrl
+    they move the frame alone, and Space adds or removes the head inside it."""
+
+    def __init__(
+        self,
+        session: Session,
+        measured: MeasuredHeads,
+        spotlight: Spotlight,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._measured = measured
+        self._spotlight = spotlight
+        self._color_map = ColorMap.PAPER
+        self._tiles: dict[Head, np.ndarray] = {}
+        self._layout = AtlasLayout((), 0)
+        self._captions: dict[Head, tuple[str, str]] = {}
+        self._in_order = True  # as far as the statistics are known
+        self._atlas: Atlas | None = None  # drawn when next painted
+        self._hovered: tuple[Head, ...] = ()  # what a click would select
+        self._cursor: Head | None = None  # where the keys are
+        self._stream = Stream(self)
+        self._stream.arrived.connect(self._add_tile)
+
+        self.setAccessibleName("Heads map")
+        set_role(self, "paper")
+        session.traceChanged.connect(self._on_trace)
+        session.selectionChanged.connect(self._on_selection)
+        session.optionsChanged.connect(self._arrange)
+        measured.changed.connect(self._on_measured)
+        spotlight.changed.connect(self.viewport().update)
+        self._on_trace(session.trace)
+
+    def sizeHint(self) -> QSize:
+        return QSize(73 * GRID, 150 * GRID)
+
+    def apply_theme(self, theme: Theme) -> None:
+        super().apply_theme(theme)
+        self._redraw()
+
+    def set_color_map(self, color_map: ColorMap | str) -> None:
+        if color_map != self._color_map:
+            self._color_map = ColorMap(color_map)
+            self._redraw()
+
+    # From the session
+
+    def _on_trace(self, trace: Trace | None) -> None:
+        self._stream.stop()
+        self._hovered = ()
+        self._tiles = {}
+        self._arrange()
+        if trace is not None:
+            cells = sum(trace.allowed(head.kind).size for head in self._layout)
+            if cells <= INLINE_CELLS:
+                self._tiles = dict(thumbnails(trace))
+            else:
+                self._stream.start(thumbnails(trace))
+        self._on_selection()
+
+    def _add_tile(self, tile: tuple[Head, np.ndarray]) -> None:
+        head, codes = tile
+        self._tiles[head] = codes
+        if self._atlas is not None:
+            self._atlas.draw({head: codes})
+            self.viewport().update(self._layout.rect(head).translated(-self.offset()))
+
+    def _on_selection(self) -> None:
+        self._move_cursor(None if self._session.trace is None else self._session.selection.primary)
+
+    def _on_measured(self) -> None:
+        if not self._in_order and self._measured.known(self._layout) is not None:
+            self._arrange()
+
+    def _move_cursor(self, head: Head | None) -> None:
+        self._cursor = head
+        if head is not None:
+            self._reveal(head)
+        announce(self, self._description(head))
+        self.viewport().update()
+
+    def _description(self, head: Head | None) -> str:
+        if head is None:
+            return "Nothing to show yet"
+        selected = self._session.selection.heads
+        if selected == (head,):
+            return head_name(head)
+        state = "selected" if head in selected else "not selected"
+        return f"{head_name(head)}, {state}; {len(selected)} heads selected"
+
+    # Geometry
+
+    def _arrange(self) -> None:
+        """Fit the layout to the trace, the order and the size of the widget."""
+        trace = self._session.trace
+        kinds = () if trace is None else rows_by_layer(trace)
+        room = self.width() - self.verticalScrollBar().sizeHint().width()
+        by = measure(self._session.options.order)
+        self._captions = {}
+        self._in_order = True
+        if by is None:
+            self._layout = fit_by_layer(kinds, room, self.height())
+        else:
+            orders = self._ranked([[head for row in rows for head in row] for rows in kinds], by)
+            self._layout = fit_ranked(orders, room, self.height(), self._caption_width())
+        visible, layout = self.viewport().size(), self._layout
+        for bar, content, page, step in (
+            (self.horizontalScrollBar(), layout.width, visible.width(), layout.pitch),
+            (self.verticalScrollBar(), layout.height, visible.height(), layout.row_pitch),
+        ):
+            bar.setRange(0, max(0, content - page) if kinds else 0)
+            bar.setPageStep(page)
+            bar.setSingleStep(step)
+        self._redraw()
+
+    def _ranked(self, kinds: list[list[Head]], by: Measure) -> list[list[Head]]:
+        """Each kind best first, with captions; until all is measured, in the order shown."""
+        heads = [head for kind in kinds for head in kind]
+        known = self._measured.want(heads)
+        self._in_order = known is not None
+        numbers = {} if known is None else {head: by.number(known[head]) for head in heads}
+        self._captions = {
+            head: (f"{head.layer + 1}.{head.head + 1}", numbers.get(head, "…")) for head in heads
+        }
+        if known is not None:
+            return [ranked(kind, by, known) for kind in kinds]
+        shown = [head for head in self._layout if head in self._captions]
+        if len(shown) != len(heads):
+            return kinds
+        return [[head for head in shown if head.kind is kind[0].kind] for kind in kinds]
+
+    def _caption_width(self) -> int:
+        metrics = QFontMetrics(caption_font(self.font()))
+        names = (metrics.horizontalAdvance(name) for name, _number in self._captions.values())
+        return max(names, default=0) + metrics.horizontalAdvance(" 00.00")
+
+    def _reveal(self, head: Head) -> None:
+        """Scroll until the tile is inside, with the number or title beside it."""
+        tile, view = self._layout.rect(head), QRect(self.offset(), self.viewport().size())
+        before, after = 12 * GRID, 3 * GRID
+        for bar, low, high, start, end in (
+            (self.horizontalScrollBar(), tile.left(), tile.right(), view.left(), view.right()),
+            (self.verticalScrollBar(), tile.top(), tile.bottom(), view.top(), view.bottom()),
+        ):
+            if low - before < start:
+                bar.setValue(low - before)
+            elif high + after > end:
+                bar.setValue(start + high + after - end)
+
+    # Painting
+
+    def _redraw(self) -> None:
+        self._atlas = None
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self.viewport()) as painter:
+            painter.fillRect(event.rect(), self.theme.color("paper"))
+            if self._session.trace is None:
+                self._paint_empty(painter)
+                return
+            if self._atlas is None:
+                self._atlas = self._draw_atlas(self.devicePixelRatioF())
+            painter.translate(-self.offset())
+            painter.drawImage(0, 0, self._atlas.image)
+            self._paint_linked_rows(painter)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_frames(painter)
+
+    def _paint_empty(self, painter: QPainter) -> None:
+        painter.setPen(self.theme.color("faint"))
+        area = self.viewport().rect().adjusted(4 * GRID, 4 * GRID, -4 * GRID, -4 * GRID)
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        painter.drawText(area, flags, "Every head of every layer appears here.")
+
+    def _paint_linked_rows(self, painter: QPainter) -> None:
+        """An outline around each row that the spotlight links, in every tile."""
+        trace, linked = self._session.trace, self._spotlight.linked
+        if trace is None or linked is None:
+            return
+        side = self._layout.tile
+        outlines = []
+        for section in self._layout.sections:
+            height = side / len(trace.query_tokens(section.kind))
+            lines = [
+                (round(row * height) - 1, max(2, round(height)) + 1)
+                for row in linked.rows(section.kind)
+            ]
+            for head in section.heads:
+                rect = self._layout.rect(head)
+                x, y = rect.left() - 1, rect.top()
+                outlines += [QRect(x, y + top, side + 1, high) for top, high in lines]
+        painter.setPen(self.theme.color("accent"))
+        painter.drawRects(outlines)
+
+    def _paint_frames(self, painter: QPainter) -> None:
+        selection, accent = self._session.selection, self.theme.color("accent")
+        for head in self._hovered:
+            self._frame(painter, head, QPen(self.theme.color("soft"), 1))
+        for head in selection.heads:
+            self._frame(painter, head, QPen(accent, 3 if head == selection.primary else 1.5))
+        if self.hasFocus() and self._cursor is not None:
+            self._frame(painter, self._cursor, QPen(accent, 1), distance=3)
+
+    def _frame(self, painter: QPainter, head: Head, pen: QPen, *, distance: int = 0) -> None:
+        """Around the tile, never over its cells."""
+        margin = pen.widthF() / 2 + distance
+        painter.setPen(pen)
+        rect = QRectF(self._layout.rect(head)).adjusted(-margin, -margin, margin, margin)
+        painter.drawRoundedRect(rect, 2, 2)
+
+    def _draw_atlas(self, ratio: float) -> Atlas:
+        by = measure(self._session.options.order)
+        atlas = Atlas(
+            self._layout,
+            self.theme,
+            lookup_table(self._color_map, self.theme),
+            ratio,
+            self.font(),
+            notes=_NOTES if by is None else (f"layer.head · {by.ranking}", by.ranking, by.name),
+            captions=self._captions,
+        )
+        atlas.draw(self._tiles)
+        return atlas
+
+    # For a file
+
+    def export_size(self) -> QSize:
+        """The whole map, in logical pixels, however far it is scrolled."""
+        return QSize(self._layout.width, self._layout.height)
+
+    def paint_export(self, painter: QPainter, rect: QRect) -> None:
+        """Paint the whole map, without the selection, on any device."""
+        painter.fillRect(rect, self.theme.color("paper"))
+        painter.save()
+        painter.translate(rect.topLeft())
+        self._draw_atlas(EXPORT_RATIO).paint(painter)
+        painter.restore()
+
+    # Events
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def hover(self, point: QPoint | None) -> None:
+        heads = () if point is None else self._layout.heads_at(point.x(), point.y())
+        if heads != self._hovered:
+            self._hovered = heads
+            self.viewport().update()
+
+    def press(self, point: QPoint, modifiers: Qt.KeyboardModifier) -> None:
+        heads = self._layout.heads_at(point.x(), point.y())
+        if heads:
+            self._choose(heads, modifiers)
+
+    def explanation(self, point: QPoint) -> str:
+        heads = self._layout.heads_at(point.x(), point.y())
+        if len(heads) > 1:
+            return f"Click to select these {len(heads)} heads, Ctrl+click to add or remove them"
+        return self._statistics(heads[0]) if heads else ""
+
+    def _statistics(self, head: Head) -> str:
+        trace = self._session.trace
+        known = self._measured.want([head])
+        if trace is None or known is None:
+            return f"{head_name(head)}\nmeasuring …"
+        lines = (f"{one.name}: {one.text(known[head], trace, head)}" for one in MEASURES)
+        return "\n".join([head_name(head), *lines])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        cursor, key, modifiers = self._cursor, event.key(), event.modifiers()
+        if cursor is None:
+            event.ignore()
+        elif key == Qt.Key.Key_Space:
+            self._choose([cursor], _CONTROL)
+        elif key == Qt.Key.Key_A and modifiers == _CONTROL:
+            section = next(s for s in self._layout.sections if s.kind is cursor.kind)
+            self._choose(section.heads, Qt.KeyboardModifier.NoModifier)
+        elif (target := self._neighbour(cursor, event)) is None:
+            event.ignore()  # not ours: the window's shortcuts
+        elif modifiers & _CONTROL and key not in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self._move_cursor(target)
+        else:
+            self._choose([target], modifiers & _SHIFT)
+
+    def _choose(self, heads: Sequence[Head], modifiers: Qt.KeyboardModifier) -> None:
+        """Select heads as a click with these modifiers does; the keys go on from the last."""
+        selection = self._session.selection
+        if modifiers & _CONTROL:
+            changes = head_choice.toggled(heads, selection)
+        elif modifiers & _SHIFT:
+            changes = head_choice.extended(list(self._layout), heads[-1], selection)
+        else:
+            changes = head_choice.only(heads, selection)
+        self._session.select(**changes)
+        if len(heads) == 1:
+            self._move_cursor(heads[0])
+
+    def _neighbour(self, head: Head, event: QKeyEvent) -> Head | None:
+        """Where a key leads from a head; None for keys that do not move."""
+        key = Qt.Key(event.key())
+        everything = list(self._layout)
+        rows = [row for section in self._layout.sections for row in section.rows]
+        row = next(row for row in rows if head in row)
+        column = row.index(head)
+        line = everything if event.modifiers() & _CONTROL else row
+        if key in _STEPS:
+            return _next(everything, head, _STEPS[key])
+        if key in _ROW_STEPS:
+            target = _next(rows, row, _ROW_STEPS[key])
+            return target[min(column, len(target) - 1)]
+        if key in _KIND_STEPS:
+            sections = self._layout.sections
+            section = next(section for section in sections if section.kind is head.kind)
+            place = section.rows.index(row)
+            there = _next(sections, section, _KIND_STEPS[key]).rows
+            target = there[min(place, len(there) - 1)]
+            return target[min(column, len(target) - 1)]
+        return {Qt.Key.Key_Home: line[0], Qt.Key.Key_End: line[-1]}.get(key)
+
+
+def _next(items: Sequence[T], item: T, step: int) -> T:
+    """The item `step` places on, or the first or last one."""
+    return items[max(0, min(items.index(item) + step, len(items) - 1))]

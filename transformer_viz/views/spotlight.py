@@ -1,0 +1,76 @@
+"""The token pointed at and what it is linked with, computed once for all views that light up."""
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QObject, Signal
+
+from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz.linking import Linked, Place, followed_heads, linked
+from transformer_viz.selection import Selection
+from transformer_viz.session import Session
+from transformer_viz.views.stream import Stream
+
+INLINE_CELLS = 512 * 512
+"""Cross maps of so many cells together are read at once; larger ones beside the event loop."""
+
+
+class Spotlight(QObject):
+    changed = Signal()
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._linked: Linked | None = None
+        self._shown: tuple[Trace, Place, tuple[Head, ...]] | None = None  # what it belongs to
+        self._stream = Stream(self)
+        self._stream.arrived.connect(self._light)
+        session.traceChanged.connect(self._follow)
+        session.selectionChanged.connect(self._follow)
+        session.pointedChanged.connect(self._follow)
+        self._follow()
+
+    @property
+    def linked(self) -> Linked | None:
+        return self._linked
+
+    def _follow(self) -> None:
+        session = self._session
+        trace, place, selection = session.trace, session.pointed, session.selection
+        if trace is None or place is None:
+            self._shown = None
+            self._stream.stop()
+            self._light(None)
+        elif (
+            self._shown is None
+            or self._shown[0] is not trace
+            or self._shown[1:]
+            != (
+                place,
+                selection.heads,
+            )
+        ):
+            self._shown = (trace, place, selection.heads)
+            if _cells(trace, selection, place) <= INLINE_CELLS:
+                self._stream.stop()
+                self._light(linked(trace, selection, place))
+            else:
+                self._light(None)
+                self._stream.start(_links(trace, selection, place))
+
+    def _light(self, linked: Linked | None) -> None:
+        if linked is not self._linked:
+            self._linked = linked
+            self.changed.emit()
+
+
+def _cells(trace: Trace, selection: Selection, place: Place) -> int:
+    """How many weights following this token takes at most."""
+    source, target = len(trace.source_tokens), len(trace.target_tokens)
+    cross = len(followed_heads(trace, selection, AttentionKind.CROSS))
+    if place.side == "target":
+        return cross * source
+    return cross * source * target
+
+
+def _links(trace: Trace, selection: Selection, place: Place) -> Iterator[Linked]:
+    yield linked(trace, selection, place)
