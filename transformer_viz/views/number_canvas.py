@@ -33,7 +33,7 @@ class NumberCanvas(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.cell: tuple[int, int] | None = None
-        self._picture: NumberMap | None = None
+        self.picture: NumberMap | None = None
         self._table = np.zeros((256, 4), np.uint8)
         self._image = QImage()
         self._image_of: tuple[MapLayout, float] | None = None
@@ -48,24 +48,24 @@ class NumberCanvas(QWidget):
 
     def show_picture(self, picture: NumberMap, table: np.ndarray, theme: Theme) -> None:
         """`table`: RGBA uint8 [256, 4] by code."""
-        self._picture, self._table, self._theme = picture, table, theme
+        self.picture, self._table, self._theme = picture, table, theme
         self._image_of = None
         if self.cell is not None and not self._exists(*self.cell):
             self._move_to(None)
         self.update()
 
     def layout_now(self) -> MapLayout:
-        assert self._picture is not None
-        shape = self._picture.codes.shape
-        return lay_out_map(QRectF(self.rect()), shape, self._picture.square, self.font())
+        assert self.picture is not None
+        shape = self.picture.codes.shape
+        return lay_out_map(QRectF(self.rect()), shape, self.picture.square, self.font())
 
     def _exists(self, row: int, column: int) -> bool:
         """Whether there is a cell, and the table has not ended before it."""
-        assert self._picture is not None
-        rows, columns = self._picture.codes.shape
-        present = self._picture.extent.present
+        assert self.picture is not None
+        rows, columns = self.picture.codes.shape
+        present = self.picture.extent.present
         inside = 0 <= row < min(rows, present) and 0 <= column < columns
-        return inside and (not self._picture.square or column < present)
+        return inside and (not self.picture.square or column < present)
 
     def _move_to(self, cell: tuple[int, int] | None) -> None:
         if cell is not None and not self._exists(*cell):
@@ -76,17 +76,18 @@ class NumberCanvas(QWidget):
             self.focusMoved.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._picture is None:
-            return
         painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.color("paper"))
+        if self.picture is None:
+            return
         layout, ratio = self.layout_now(), self.devicePixelRatioF()
         if self._image_of != (layout, ratio):
             self._image_of = layout, ratio
-            self._image = map_image(self._picture, layout, self._table, ratio)
+            self._image = map_image(self.picture, layout, self._table, ratio)
         draw_number_map(
             painter,
             QRectF(self.rect()),
-            self._picture,
+            self.picture,
             layout,
             self._image,
             self._table,
@@ -110,7 +111,7 @@ class NumberCanvas(QWidget):
         painter.drawRect(frame)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._picture is not None:
+        if self.picture is not None:
             self._move_to(self.layout_now().cell_at(event.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -122,7 +123,7 @@ class NumberCanvas(QWidget):
             self.clicked.emit(*self.cell)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._picture is None:
+        if self.picture is None:
             return
         if event.key() in _MOVES:
             row, column = self.cell or (0, 0)

@@ -55,9 +55,10 @@ class CurveCanvas(QWidget):
         return lay_out_plot(rect, self.curves, self._extent, self.font())
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.color("paper"))
         if self._extent is None:
             return
-        painter = QPainter(self)
         rect = QRectF(self.rect()).adjusted(0, GRID, 0, 0)
         draw_curves(
             painter,

@@ -62,9 +62,10 @@ class ShiftCanvas(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.color("paper"))
         if self.shown is None:
             return
-        painter = QPainter(self)
         inside = QRectF(self.rect()).adjusted(MARGIN, GRID, -MARGIN, -GRID)
         pitch = STRIP + 2 * GRID
         strips = inside.adjusted(0, inside.height() - 3 * pitch - GRID, 0, 0)

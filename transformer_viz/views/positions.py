@@ -61,20 +61,20 @@ class Positions(StageView):
         session.traceChanged.connect(self.invalidate)
 
     def _build(self) -> None:
-        self._switch = QButtonGroup(self)
+        self.switch = QButtonGroup(self)
         self._pages = QStackedWidget()
-        switch = QHBoxLayout()
-        switch.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 0)
-        switch.setSpacing(GRID)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 0)
+        bar.setSpacing(GRID)
         for index, (name, title) in enumerate(PAGES.items()):
             button = QPushButton(title)
             button.setCheckable(True)
-            self._switch.addButton(button, index)
-            switch.addWidget(button)
+            self.switch.addButton(button, index)
+            bar.addWidget(button)
             self._pages.addWidget(getattr(self, name))
-        self._switch.button(0).setChecked(True)
-        self._switch.idClicked.connect(self._show_page)
-        switch.addStretch(1)
+        self.switch.button(0).setChecked(True)
+        self.switch.idClicked.connect(self._show_page)
+        bar.addStretch(1)
         self.dimensions = DimensionField()
         self.shown = QSpinBox(minimum=FEWEST_SHOWN, prefix="0 to ")
         self._shown_label = QLabel("Positions")
@@ -82,7 +82,7 @@ class Positions(StageView):
         self.shown.setAccessibleName("Last position shown")
         self.shown.setKeyboardTracking(False)
         for control in (self.dimensions, self._shown_label, self.shown):
-            switch.addWidget(control)
+            bar.addWidget(control)
         self._facts = label("soft")
         self._facts.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
         self._problem = label("error", wrap=True)
@@ -90,11 +90,11 @@ class Positions(StageView):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2 * GRID)
-        column.addLayout(switch)
+        column.addLayout(bar)
         column.addWidget(self._facts)
         column.addWidget(self._problem)
         column.addWidget(self._pages, 1)
-        self.setFocusProxy(self._switch.button(0))
+        self.setFocusProxy(self.switch.button(0))
 
     @property
     def page(self) -> str:
@@ -104,7 +104,7 @@ class Positions(StageView):
         self._show_page(list(PAGES).index(name))
 
     def _show_page(self, index: int) -> None:
-        self._switch.button(index).setChecked(True)
+        self.switch.button(index).setChecked(True)
         self._pages.setCurrentIndex(index)
         self.invalidate()
 
@@ -157,14 +157,15 @@ class Positions(StageView):
         self.show_page("curves")
 
     def export_size(self) -> QSize:
-        return self._picture().size()
+        return self.picture().size()
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
         painter.fillRect(rect, self.theme.color("paper"))
-        picture = self._picture()
+        picture = self.picture()
         picture.render(painter, rect.topLeft(), picture.rect(), self.RenderFlag.DrawChildren)
 
-    def _picture(self) -> QWidget:
+    def picture(self) -> QWidget:
+        """What the page shows, without its controls."""
         page = self._pages.currentWidget()
         assert isinstance(page, PositionPage | WhatIfPanel)
         return page.picture()

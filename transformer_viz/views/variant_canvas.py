@@ -51,9 +51,10 @@ class VariantCanvas(QWidget):
         return lay_out_variant(QRectF(self.rect()), self.maps, self.font())
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.color("paper"))
         if not self.maps:
             return
-        painter = QPainter(self)
         layout, rect = self.layout_now(), QRectF(self.rect())
         draw_variant(
             painter, rect, self.maps, layout, self._table, self._theme, self.font(), self.focus
