@@ -1,5 +1,6 @@
 """Builds the application, shows the window and closes both properly."""
 
+import logging
 import os
 import signal
 import socket
@@ -7,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 
@@ -28,8 +29,10 @@ from transformer_viz.backend import TorchBackend
 from transformer_viz.bundled import FIRST_TEXT, icon
 from transformer_viz.controller import Controller
 from transformer_viz.dialogs import ErrorReport
+from transformer_viz.documents import Kind, kind_of
 from transformer_viz.engine import Engine
 from transformer_viz.launch import Options
+from transformer_viz.log import end_log, log_folder, start_log
 from transformer_viz.screenshot import Screenshot
 from transformer_viz.session import Session
 from transformer_viz.settings import Settings, SettingsFile, config_folder, default_threads
@@ -50,18 +53,23 @@ def run(options: Options) -> int:
     app.setWindowIcon(QIcon(str(icon())))
     QLocale.setDefault(QLocale.c())  # the interface is English: 0.6, never 0,6
     qInstallMessageHandler(_log_qt)
-    with _errors_shown(), _interruptible(app):
-        return _show(app, options)
+    log = None if options.screenshot else start_log(log_folder(options.config_dir))
+    try:
+        with _errors_shown(), _interruptible(app):
+            return _show(app, options, log)
+    finally:
+        end_log()
 
 
-def _show(app: QApplication, options: Options) -> int:
+def _show(app: QApplication, options: Options, log: Path | None) -> int:
     file = SettingsFile(_settings_folder(options))
     loaded, notice = file.load()
     settings = _with_options(loaded, options)
     session = Session()
     engine = Engine(TorchBackend(settings.threads or default_threads()))
     controller = Controller(session, engine, settings, file)
-    window = Window(session, controller, ThemeManager(app, settings.theme))
+    session.change_options(**asdict(settings.options))
+    window = Window(session, controller, ThemeManager(app, settings.theme), log)
     if options.size is not None:
         window.setWindowState(Qt.WindowState.WindowNoState)
         window.resize(*options.size)
@@ -70,7 +78,9 @@ def _show(app: QApplication, options: Options) -> int:
     first = FIRST_TEXT if settings.text is None else settings.text
     if first == FIRST_TEXT:
         window.show_hint()
-    window.show_text(first)
+    as_before = options.text is None and options.file is None
+    window.show_text(first, settings.selection if as_before else None)
+    window.history.clear()
     window.show()
     # after the window has been painted, so that loading never delays it
     QTimer.singleShot(0, lambda: _start(window, controller, options))
@@ -78,19 +88,26 @@ def _show(app: QApplication, options: Options) -> int:
     if options.screenshot is not None:
         screenshot = Screenshot(window, controller, engine, options.screenshot)
     code = app.exec()
-    if window.isVisible():
+    if window.isVisible():  # ended from outside: there is nobody to ask
+        controller.transfers.cancel()
         window.close()
     return code if screenshot is None else screenshot.exit_code
 
 
 def _start(window: Window, controller: Controller, options: Options) -> None:
-    controller.open_first(None if options.file is None else model_path(str(options.file)))
+    """Open the model, and what was asked for beside it: a trace, a session or a text."""
+    path = None if options.file is None else model_path(str(options.file))
+    model = path is None or not path.is_file() or kind_of(path) is Kind.CHECKPOINT
+    controller.open_first(path if model else None)
+    if path is not None and not model:
+        window.files.documents.open(path)
 
 
 def _log_qt(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
     """Qt's own warnings, without the one that the offscreen plugin has for every window."""
     if "propagateSizeHints" not in message and kind is not QtMsgType.QtDebugMsg:
         print(f"Qt: {message}", file=sys.stderr)
+        logging.getLogger("qt").warning(message)
 
 
 def _settings_folder(options: Options) -> Path | None:
@@ -115,6 +132,7 @@ def _errors_shown() -> Iterator[None]:
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         details = "".join(traceback.format_exception(kind, error, trace))
         print(details, file=sys.stderr)
+        logging.getLogger(__name__).error("Unexpected", exc_info=(kind, error, trace))
         if not any(isinstance(open_, ErrorReport) for open_ in QApplication.topLevelWidgets()):
             ErrorReport(f"{kind.__name__}: {error}", details, QApplication.activeWindow()).open()
 

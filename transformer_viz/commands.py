@@ -11,6 +11,7 @@ from core.trace.trace import AttentionKind
 from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
 from transformer_viz.drawing.colormap import ColorMap
+from transformer_viz.help_commands import HelpCommands
 from transformer_viz.menus import DocumentMenus
 from transformer_viz.session import Search, Session
 from transformer_viz.theme import ThemeChoice
@@ -45,18 +46,23 @@ def add_commands(
     _add_text(actions, window, controller, documents)
     _add_head(actions, window, session)
     _add_view(actions, window, controller)
-    help_ = actions.menu("H&elp")
-    actions.add("palette", help_, "&Find a command …", window.show_palette, "Ctrl+Shift+P")
-    actions.add("shortcuts", help_, "&Keyboard shortcuts", window.show_shortcuts, "F1")
-    actions.add("about", help_, "&About Transformer Viz", window.show_about)
+    _add_help(actions, window.help)
 
 
 def _add_file(actions: Actions, window: Window, documents: DocumentMenus) -> None:
     menu = actions.menu("&File")
     keys = QKeySequence.StandardKey
-    actions.add("open", menu, "&Open checkpoint …", window.open_checkpoint, keys.Open)
+    files = window.files
+    actions.add("open", menu, "&Open …", files.open, keys.Open)
     documents.fill_bundled(actions.menu("&File", "&Bundled models"))
     documents.fill_recent(actions.menu("&File", "&Recent files"))
+    menu.addSeparator()
+    actions.add("save", menu, "&Save session", files.save, keys.Save)
+    actions.add("save_as", menu, "Save session &as …", files.save_as, "Ctrl+Shift+S")
+    menu.addSeparator()
+    actions.add("export", menu, "&Export …", files.export, "Ctrl+E")
+    actions.add("copy_picture", menu, "Copy &picture", files.copy_picture, "Ctrl+Shift+C")
+    actions.add("copy_matrix", menu, "Copy &matrix", files.copy_matrix)
     menu.addSeparator()
     actions.add("quit", menu, "&Quit", window.close, "Ctrl+Q")
 
@@ -68,6 +74,17 @@ def _add_text(
         controller.set_search(Search(beam, controller.settings.alpha))
 
     menu = actions.menu("&Text")
+    history = window.history
+    undo = actions.add("undo", menu, "&Undo", history.undo, "Ctrl+Z")
+    redo = actions.add("redo", menu, "&Redo", history.redo, "Ctrl+Shift+Z", "Ctrl+Y")
+
+    def enable() -> None:
+        undo.setEnabled(history.can_undo)
+        redo.setEnabled(history.can_redo)
+
+    history.changed.connect(enable)
+    enable()
+    menu.addSeparator()
     actions.add("edit", menu, "&Edit the text", window.edit_text, "Ctrl+L")
     documents.fill_samples(
         actions.menu("&Text", "&Samples"), window.choose_text, window.compare_pair
@@ -132,3 +149,15 @@ def _add_view(actions: Actions, window: Window, controller: Controller) -> None:
         "previous_panel", menu, "&Previous panel", partial(window.step_panel, -1), "Shift+F6"
     )
     actions.add("full_screen", menu, "&Full screen", window.toggle_full_screen, "F11")
+
+
+def _add_help(actions: Actions, help_: HelpCommands) -> None:
+    menu = actions.menu("H&elp")
+    actions.add("guide", menu, "&User guide", help_.show_guide, "Shift+F1")
+    actions.add("palette", menu, "&Find a command …", help_.show_palette, "Ctrl+Shift+P")
+    actions.add("shortcuts", menu, "&Keyboard shortcuts", help_.show_shortcuts, "F1")
+    menu.addSeparator()
+    actions.add("log", menu, "Show the &log", help_.show_log)
+    actions.add("diagnostics", menu, "&Copy diagnostic information", help_.copy_diagnostics)
+    menu.addSeparator()
+    actions.add("about", menu, "&About Transformer Viz", help_.show_about)

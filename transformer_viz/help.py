@@ -19,7 +19,7 @@ from transformer_viz.dialogs import Dialog
 from transformer_viz.theme import GRID, set_role
 
 SIZE = (220 * GRID, 160 * GRID)
-CONTENTS_WIDTH = 56 * GRID
+CONTENTS_WIDTH = 58 * GRID
 _POSITION = Qt.ItemDataRole.UserRole
 
 
@@ -42,6 +42,9 @@ class HelpDialog(Dialog):
         self.contents = QListWidget()
         self.contents.setAccessibleName("Contents")
         self.contents.setFrameShape(QListWidget.Shape.NoFrame)
+        self.contents.setSpacing(GRID // 2)
+        self.contents.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.contents.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.search = QLineEdit()
         self.search.setPlaceholderText("Find in the guide …")
         self.search.setAccessibleName("Find in the guide")

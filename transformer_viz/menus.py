@@ -18,9 +18,12 @@ LONGEST_ENTRY = 90  # characters
 class DocumentMenus:
     """Fills the menus of the controller's files and texts each time they are opened."""
 
-    def __init__(self, actions: Actions, controller: Controller) -> None:
+    def __init__(
+        self, actions: Actions, controller: Controller, open_file: Callable[[Path], object]
+    ) -> None:
         self._actions = actions
         self._controller = controller
+        self._open = open_file
 
     def fill_models(self, menu: QMenu) -> None:
         """Bundled models, recent files, Open: all that can be shown."""
@@ -72,14 +75,14 @@ class DocumentMenus:
         models = bundled_models()
         _entries_or_nothing(menu, models, "No bundled models")
         for path in models:
-            self._entry(menu, path.stem, partial(self._controller.open, path))
+            self._entry(menu, path.stem, partial(self._open, path))
 
     def _add_recent(self, menu: QMenu) -> None:
         files = self._controller.settings.recent_files
         _entries_or_nothing(menu, files, "No recent files")
         for name in files:
             path = Path(name)
-            entry = self._entry(menu, name, partial(self._controller.open, path))
+            entry = self._entry(menu, name, partial(self._open, path))
             entry.setEnabled(path.exists())
 
     def _entry(self, menu: QMenu, text: str, run: Callable[[], object]) -> QAction:

@@ -77,7 +77,7 @@ def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "text"),
     [
-        ("The cat\nslept.\n\nThe dog ran.\n".encode(), "The cat slept."),
+        (b"The cat\nslept.\n\nThe dog ran.\n", "The cat slept."),
         ("\ufeff  Grüße.\r\n\r\nNext.".encode(), "Grüße."),
         ("日本 😀\ttab".encode(), "日本 😀 tab"),
     ],

@@ -181,7 +181,7 @@ def test_beam_search_by_key_and_by_box(shown: Shown, qtbot: QtBot) -> None:
 
 
 def test_the_palette_finds_a_command_by_its_words(shown: Shown, qtbot: QtBot) -> None:
-    shown.window.show_palette()
+    shown.window.help.show_palette()
     palette = shown.window.findChild(Palette)
     assert palette.field.hasFocus()
     qtbot.keyClicks(palette.field, "dark them")

@@ -4,6 +4,7 @@ Nothing in here touches a widget: it runs in any thread.
 """
 
 import io
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +16,6 @@ from PySide6.QtGui import QFontMetricsF, QImage, QPainter
 from core.errors import UserError
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind
-from transformer_viz.drawing.colormap import MASKED
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.labels import display_text
 from transformer_viz.drawing.matrix import (
@@ -25,13 +25,13 @@ from transformer_viz.drawing.matrix import (
     matrix_image,
     paint_matrix,
 )
-from transformer_viz.drawing.pooling import Pyramid
 from transformer_viz.theme import GRID, scaled_font
 
 MOST_STEPS = 200
 STEP_MS, LAST_MS = 700, 2500
-COLORS = 255  # of the palette that all frames share
-SIZE = QSize(200 * GRID, 170 * GRID)
+COLORS = 256
+SIZE = QSize(200 * GRID, 160 * GRID)  # at most; what a small map leaves free is cut off
+_LEAST_HEIGHT = 60 * GRID
 _HEADER = 16 * GRID
 
 
@@ -62,15 +62,13 @@ def to_gif(
             "shorten the text."
         )
 
-    plain = Image.Dither.NONE
-    palette = _to_pillow(paint_step(decoding, steps - 1, style, scale)).quantize(
-        COLORS, dither=plain
-    )
+    palette = _palette(paint_step(decoding, steps - 1, style, scale))
     frames = []
     for step in range(steps):
         progress(step, steps)
-        frame = _to_pillow(paint_step(decoding, step, style, scale))
-        frames.append(frame.quantize(palette=palette, dither=plain))
+        pixels = _pixels(paint_step(decoding, step, style, scale))
+        frame = Image.fromarray(np.ascontiguousarray(pixels))
+        frames.append(frame.quantize(palette=palette, dither=Image.Dither.NONE))
     first, *rest = frames
     data = io.BytesIO()
     first.save(
@@ -85,39 +83,39 @@ def to_gif(
 
 
 def paint_step(decoding: Decoding, step: int, style: Style, scale: int) -> QImage:
-    """The map as it stands when row `step` has been computed: later rows are hatched, and their
+    """The map as it stands when row `step` has been computed: later rows are empty, and their
     tokens not yet known."""
-    image = QImage(SIZE * scale, QImage.Format.Format_RGB32)
+    picture = decoding.picture
+    layout = fit_matrix(picture, QSizeF(SIZE) - QSizeF(0, _HEADER), style.font, scale)
+    height = max(math.ceil(layout.matrix.bottom()) + 4 * GRID, _LEAST_HEIGHT)
+    image = QImage(SIZE.width() * scale, (_HEADER + height) * scale, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(scale)
     image.fill(style.theme.color("paper"))
-    size = QSizeF(SIZE) - QSizeF(0, _HEADER)
-    so_far = _until(decoding, step)
-    layout = fit_matrix(decoding.picture, size, style.font, scale)
+    cells = matrix_image(picture, layout, style, scale)
+    done = round((step + 1) * layout.cell * scale)
+    with QPainter(cells) as painter:
+        painter.fillRect(0, done, cells.width(), cells.height(), style.theme.color("chrome"))
     with QPainter(image) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         _draw_header(painter, decoding, step, style)
         painter.translate(0, _HEADER)
-        cells = matrix_image(so_far, layout, style, scale)
-        paint_matrix(painter, layout, so_far, style, cells, size.height(), (step, None))
+        so_far = _until(decoding, step)
+        paint_matrix(painter, layout, so_far, style, cells, height, (step, None))
     return image
 
 
 def _until(decoding: Decoding, step: int) -> MatrixPicture:
-    """The picture without what is not there yet."""
+    """The picture with no more labels than tokens are there."""
     picture, end = decoding.picture, step + 1
-    codes = picture.pyramid.levels[0].copy()  # [R, C]
-    codes[end:] = MASKED
     columns_end = end if decoding.kind is AttentionKind.DECODER_SELF else len(picture.columns)
     return replace(
         picture,
-        pyramid=Pyramid(codes),
         rows=picture.rows[:end],
         row_numbers=picture.row_numbers[:end],
         predicted=picture.predicted[:end],
         columns=picture.columns[:columns_end],
         column_numbers=picture.column_numbers[:columns_end],
         hidden=None if picture.hidden is None else picture.hidden[:end],
-        masked=True,
     )
 
 
@@ -150,5 +148,17 @@ def _text(tokens: Sequence[Token]) -> str:
     return "".join(words)
 
 
-def _to_pillow(image: QImage) -> Image.Image:
-    return Image.fromarray(np.ascontiguousarray(to_array(image)[..., :3]))
+def _palette(image: QImage) -> Image.Image:
+    """The most frequent colours of a frame, exactly: paper and cells keep theirs, and what gets
+    the nearest one is the rest of the smooth edges of letters."""
+    wide = _pixels(image).astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
+    colors, counts = np.unique(wide, return_counts=True)
+    kept = colors[np.argsort(counts)[::-1][:COLORS]]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([value >> shift & 255 for value in kept.tolist() for shift in (16, 8, 0)])
+    return palette
+
+
+def _pixels(image: QImage) -> np.ndarray:
+    """RGB uint8 [height, width, 3]."""
+    return to_array(image)[..., :3]

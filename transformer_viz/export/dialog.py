@@ -83,7 +83,8 @@ class ExportDialog(Dialog):
     @property
     def export(self) -> Export:
         subject = list(Subject)[self.subjects.checkedId()]
-        return Export(subject, self.format.currentData(), self.scale.currentData())
+        format_ = Format(self.format.currentData())  # Qt keeps a plain string
+        return Export(subject, format_, self.scale.currentData())
 
     def _lay_out(self) -> None:
         choices = QVBoxLayout()

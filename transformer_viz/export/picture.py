@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRect, QSize, QSizeF
-from PySide6.QtGui import QGuiApplication, QImage, QPageSize, QPainter, QPdfWriter
+from PySide6.QtGui import QGuiApplication, QImage, QImageWriter, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
 SCALES = (1, 2, 3, 4)
@@ -48,7 +48,7 @@ def to_png(image: QImage) -> bytes:
     dots = round(_dots_per_inch() * image.devicePixelRatio() / METRES_PER_INCH)
     image.setDotsPerMeterX(dots)
     image.setDotsPerMeterY(dots)
-    return _written(lambda buffer: image.save(buffer, b"PNG"))
+    return _written(lambda buffer: QImageWriter(buffer, QByteArray(b"PNG")).write(image))
 
 
 def to_svg(picture: Picture) -> bytes:

@@ -122,16 +122,14 @@ class SourceField(QWidget):
             self.editor.shade([])
         elif trace.text == self.text():
             pointed = linked.place.index if linked.place.side == "source" else None
-            weights = source_shades(trace, linked)
-            self.editor.shade(
-                [
-                    (token.start, token.end, _lit(self._theme, weight, index == pointed))
-                    for index, (token, weight) in enumerate(
-                        zip(trace.source_tokens, weights, strict=True)
-                    )
-                    if token.end > token.start and (weight >= FAINTEST or index == pointed)
-                ]
-            )
+            marks = []
+            for index, weight in enumerate(source_shades(trace, linked)):
+                token = trace.source_tokens[index]
+                word = trace.text[token.start : token.end].lstrip()
+                if word and (weight >= FAINTEST or index == pointed):
+                    look = _lit(self._theme, weight, pointed=index == pointed)
+                    marks.append((token.end - len(word), token.end, look))
+            self.editor.shade(marks)
 
     def _on_changed(self) -> None:
         count = len(self.text())
@@ -329,7 +327,7 @@ def _underline(theme: Theme) -> QTextCharFormat:
     return result
 
 
-def _lit(theme: Theme, weight: float, pointed: bool) -> QTextCharFormat:
+def _lit(theme: Theme, weight: float, *, pointed: bool) -> QTextCharFormat:
     result = QTextCharFormat()
     result.setProperty(_ROLE, _LIT)
     result.setBackground(shaded(theme, weight))

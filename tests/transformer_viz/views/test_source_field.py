@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QMimeData, Qt, QUrl
-from PySide6.QtGui import QKeySequence, QTextCursor
+from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from transformer_viz.controller import MAX_CHARACTERS
@@ -47,12 +47,36 @@ def test_enter_submits_and_shift_enter_breaks_the_line(qtbot, field) -> None:
     assert field.text() == "One\nTwo"
 
 
-def test_a_text_that_was_set_can_be_undone(qtbot, field, edits) -> None:
+@pytest.mark.parametrize("keys", [QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo])
+def test_undo_and_redo_are_left_to_the_window(qtbot, field, edits, keys) -> None:
+    heard: list[str] = []
+    QShortcut(QKeySequence(keys), field, lambda: heard.append("window"))
     field.set_text("The first.")
     field.set_text("The second.")
-    qtbot.keySequence(field.editor, QKeySequence(QKeySequence.StandardKey.Undo))
-    assert field.text() == "The first."
-    assert edits == ["The first."]
+    field.show()
+    field.editor.setFocus()
+    qtbot.keySequence(field.editor, QKeySequence(keys))
+    assert heard == ["window"]
+    assert (field.text(), edits) == ("The second.", [])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "cursor"),
+    [
+        ("The cat slept.", "The old cat slept.", "The old "),
+        ("The cat slept.", "The slept.", "The "),
+        ("aaa", "aaaa", "aaaa"),
+        ("a 😀 b", "a 🎉😀 b", "a 🎉"),
+        ("", "all new", "all new"),
+    ],
+)
+def test_a_text_that_is_set_changes_only_what_differs(field, before, after, cursor) -> None:
+    field.set_text(before)
+    field.set_text(after)
+    assert field.text() == after
+    place = field.editor.textCursor()
+    place.movePosition(QTextCursor.MoveOperation.Start, QTextCursor.MoveMode.KeepAnchor)
+    assert place.selectedText() == cursor
 
 
 # Unknown words
