@@ -1,0 +1,166 @@
+"""A picture of links laid out for one size: what lies where, and what a point of it touches.
+
+Shapes: N links.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtGui import QFont
+
+from core.text.tokens import Token
+from core.trace.trace import Booleans
+from transformer_viz.drawing.link_choice import NO_LINKS, Indices, Links, touching
+from transformer_viz.drawing.link_layout import Floats, LinkLayout, curves, lay_out
+from transformer_viz.options import LinksForm
+from transformer_viz.selection import Cell
+from transformer_viz.theme import GRID
+
+REACH = float(GRID)  # pixels beside a link that still touch it
+_SAMPLES = 24  # points of an arc that stand for it when it is pointed at
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class LinksPicture:
+    """What is to be drawn.
+
+    Attributes:
+        predicted: what the row of each query predicts, or nothing.
+        slots: the colour of each series, see `head_colors`; nothing for the accent.
+        names: of each series, for tooltips.
+        headings: what stands over the queries and over the keys.
+        ahead: whether some query may look at a later key.
+    """
+
+    form: LinksForm
+    queries: tuple[Token, ...]
+    keys: tuple[Token, ...]
+    predicted: tuple[Token, ...] = ()
+    links: Links = field(default=NO_LINKS)
+    slots: tuple[int, ...] = ()
+    names: tuple[str, ...] = ("",)
+    headings: tuple[str, str] = ("", "")
+    ahead: bool = True
+
+    @property
+    def series(self) -> int:
+        return max(1, len(self.slots))
+
+
+class LinksScene:
+    """A picture laid out for a view of a size.
+
+    `before`: the scene that was shown before, whose layout is kept where only the links differ.
+    """
+
+    def __init__(
+        self,
+        picture: LinksPicture,
+        font: QFont,
+        view: QSizeF,
+        before: "LinksScene | None" = None,
+    ) -> None:
+        self.picture = picture
+        self.font = font
+        self.view = view
+        if before is not None and before._fits(picture, font, view):
+            self.layout: LinkLayout = before.layout
+        else:
+            self.layout = lay_out(
+                picture.form,
+                picture.queries,
+                picture.keys,
+                picture.predicted,
+                font=font,
+                view=view,
+                series=picture.series,
+                ahead=picture.ahead,
+            )
+
+    @cached_property
+    def curves(self) -> Floats:
+        """[N, 4, 2], control points from query to key."""
+        return curves(self.layout, self.picture.links, self.picture.series)
+
+    def marked(self, cells: Sequence[Cell]) -> Booleans:
+        """[N], True for the links of any of the cells."""
+        found = np.zeros(len(self.picture.links), np.bool_)
+        for query, key in cells:
+            found |= touching(self.picture.links, query, key)
+        return found
+
+    def within(self, rect: QRectF) -> Indices:
+        """The links that may be seen in a part of the picture, in the order of painting."""
+        low, high = self._bounds
+        spare = self.layout.thickness
+        seen = (low[:, 0] <= rect.right() + spare) & (high[:, 0] >= rect.left() - spare)
+        seen &= (low[:, 1] <= rect.bottom() + spare) & (high[:, 1] >= rect.top() - spare)
+        return np.flatnonzero(seen)
+
+    def token_at(self, point: QPointF) -> Cell:
+        """The query or the key whose label, or the room beside it, is at a point."""
+        layout, x, y = self.layout, point.x(), point.y()
+        along, across = (y, x) if layout.vertical else (x, y)
+        first, second = layout.edges
+        if layout.form is LinksForm.ARCS:
+            inside = first <= across <= second
+            return (layout.queries.at(along) if inside else None), None
+        if across <= first:
+            return layout.queries.at(along), None
+        return None, (layout.keys.at(along) if across >= second else None)
+
+    def link_at(self, point: QPointF, among: Booleans) -> int | None:
+        """The link, of those `among` [N] the links, that is under a point: the nearest within
+        `REACH`, of several the one painted last."""
+        at = np.array([point.x(), point.y()])
+        near = self.within(QRectF(point, QSizeF(0, 0)).adjusted(-REACH, -REACH, REACH, REACH))
+        candidates = near[among[near]]
+        if not len(candidates):
+            return None
+        lines = sampled(self.curves[candidates], 2 if self._straight else _SAMPLES)
+        half = self.layout.thickness * self.picture.links.weight[candidates] / 2
+        gaps = np.maximum(distances(lines, at) - half, 0)
+        nearest = len(gaps) - 1 - int(np.argmin(gaps[::-1]))
+        return int(candidates[nearest]) if gaps[nearest] <= REACH else None
+
+    def _fits(self, picture: LinksPicture, font: QFont, view: QSizeF) -> bool:
+        """Whether another picture is laid out as this one is."""
+        here = (
+            *(self.picture.form, self.picture.queries, self.picture.keys, self.picture.predicted),
+            *(self.picture.series, self.picture.ahead, self.font, self.view),
+        )
+        there = (
+            *(picture.form, picture.queries, picture.keys, picture.predicted),
+            *(picture.series, picture.ahead, font, view),
+        )
+        return here == there
+
+    @property
+    def _straight(self) -> bool:
+        return self.layout.form is not LinksForm.ARCS
+
+    @cached_property
+    def _bounds(self) -> tuple[Floats, Floats]:
+        """[N, 2] each, the corners of a box around each link."""
+        return self.curves.min(axis=1), self.curves.max(axis=1)
+
+
+def sampled(controls: Floats, count: int) -> Floats:
+    """[N, count, 2], points along cubics [N, 4, 2], both ends among them."""
+    t = np.linspace(0, 1, count)[:, None]
+    basis = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3])
+    points: Floats = np.einsum("sc,ncx->nsx", basis, controls)
+    return points
+
+
+def distances(lines: Floats, point: NDArray[np.float64]) -> Floats:
+    """[N], how far a point is from each polyline [N, S, 2]."""
+    start, step = lines[:, :-1], np.diff(lines, axis=1)
+    length = np.maximum((step**2).sum(axis=2), 1e-12)
+    part = (((point - start) * step).sum(axis=2) / length).clip(0, 1)
+    gaps: Floats = np.linalg.norm(start + part[..., None] * step - point, axis=2)
+    return gaps.min(axis=1)
