@@ -1,0 +1,112 @@
+"""From a trace, heads and options to links. No widget in here: safe to run in any thread."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from core.text.tokens import Token
+from core.trace.head_map import head_map
+from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz.drawing.head_colors import color_slots
+from transformer_viz.drawing.link_choice import MOST_LINKS, Links, choose_links, merged
+from transformer_viz.drawing.link_scene import LinksPicture
+from transformer_viz.options import Combine, LinksForm, ViewOptions
+from transformer_viz.selection import Selection
+from transformer_viz.views.head_pictures import MapAxes
+from transformer_viz.views.wording import head_name
+
+Groups = tuple[tuple[Head, ...], ...]
+
+HEADINGS = {
+    AttentionKind.ENCODER_SELF: ("query · source", "key · source"),
+    AttentionKind.DECODER_SELF: ("query → predicts · target", "key · target"),
+    AttentionKind.CROSS: ("query → predicts · target", "key · source"),
+}
+ARC_HEADINGS = ("above: the key comes earlier", "below: the key comes later")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """The series chosen so far.
+
+    Attributes:
+        axes: the tokens that queries and keys of the picture stand for.
+        hidden: the mean share of a query's weight that falls on hidden specials.
+    """
+
+    picture: LinksPicture
+    axes: MapAxes
+    hidden: float
+
+
+def groups_of(selection: Selection, options: ViewOptions) -> Groups:
+    """The heads of each series: every selected one for itself, or all of them for their mean."""
+    if options.combine is Combine.MEAN:
+        return (selection.heads,)
+    return tuple((head,) for head in selection.heads)
+
+
+def pictures(
+    trace: Trace, groups: Groups, axes: MapAxes, form: LinksForm, options: ViewOptions
+) -> Iterator[Chosen]:
+    """The picture of the first series, of the first two and so on."""
+    kind = groups[0][0].kind
+    nothing = _picture(trace, groups, axes, form)
+    apart = 0 if kind is AttentionKind.CROSS else options.links_distance
+    found: list[Links] = []
+    hidden: list[float] = []
+    for series, heads in enumerate(groups):
+        shown = head_map(trace, heads, axes.rows, axes.columns)
+        links = choose_links(
+            shown.weights,
+            shown.allowed,
+            share=options.links_mass,
+            threshold=options.threshold,
+            distance=apart,
+            series=series,
+        )
+        found.append(links)
+        hidden.append(float(shown.hidden.mean()))
+        yield Chosen(replace(nothing, links=merged(found)), axes, sum(hidden) / len(hidden))
+
+
+def _picture(trace: Trace, groups: Groups, axes: MapAxes, form: LinksForm) -> LinksPicture:
+    """The tokens and the series, without links."""
+    kind = groups[0][0].kind
+    predicted: tuple[Token, ...] = ()
+    if kind is not AttentionKind.ENCODER_SELF and trace.predicted_tokens:
+        predicted = tuple(trace.predicted_tokens[span[-1]] for span in axes.rows.spans)
+    firsts = [heads[0] for heads in groups]
+    names = [head_name(heads[0]) for heads in groups]
+    mean = len(groups[0]) > 1
+    return LinksPicture(
+        form=form,
+        queries=axes.rows.tokens,
+        keys=axes.columns.tokens,
+        predicted=predicted,
+        slots=() if mean else color_slots(firsts),
+        names=(f"mean of {len(groups[0])} heads",) if mean else tuple(names),
+        headings=ARC_HEADINGS if form is LinksForm.ARCS else HEADINGS[kind],
+        ahead=kind is not AttentionKind.DECODER_SELF,
+    )
+
+
+def caption(kind: AttentionKind, options: ViewOptions, chosen: Chosen) -> str:
+    """What is drawn and what is not, in words."""
+    links = chosen.picture.links
+    rule = f"Each query's heaviest links up to {_percent(options.links_mass, 0)} of its weight"
+    if options.threshold > 0:
+        rule += f", none below {options.threshold:g}"
+    if options.links_distance > 0 and kind is not AttentionKind.CROSS:
+        rule += f", none shorter than {options.links_distance} tokens"
+    drawn = len(links)
+    counts = f"{drawn:,} of {links.possible:,} links, {links.possible - drawn:,} not drawn"
+    if drawn == MOST_LINKS:
+        counts += f" ({MOST_LINKS:,} are the most that are)"
+    sentences = [f"{rule}: {counts}", "Width = weight"]
+    if options.hide_specials:
+        sentences.append(f"Hidden specials hold {_percent(chosen.hidden, 1)} of the weight")
+    return ". ".join(sentences) + "."
+
+
+def _percent(part: float, digits: int) -> str:
+    return f"{100 * part:.{digits}f} %"
