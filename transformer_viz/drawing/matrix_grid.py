@@ -65,12 +65,12 @@ def fit_grid(
 
     def side(across: int) -> float:
         down = math.ceil(count / across)
-        width = (room.width() - (across - 1) * _GAP) / across
-        height = (room.height() - (down - 1) * _GAP) / down - _CAPTION
-        return min(max(width, _LEAST) / columns, max(height, _LEAST) / rows, LARGEST_FIT)
+        width = (room.width() - (across - 1) * _GAP) / across - 1  # maps begin at whole pixels
+        height = (room.height() - (down - 1) * _GAP) / down - _CAPTION - 1
+        return min(width / columns, height / rows, LARGEST_FIT)
 
     across = max(range(1, count + 1), key=side)
-    cell = side(across)
+    cell = max(side(across), _LEAST / max(rows, columns))
     if cell * ratio >= 2 * GRID:
         cell = math.floor(cell * ratio) / ratio
     width, height = columns * cell, rows * cell

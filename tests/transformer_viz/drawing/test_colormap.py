@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer_viz.drawing.colormap import LEVELS, MASKED, ColorMap, encode, lookup_table
+from transformer_viz.drawing.colormap import BLANK, LEVELS, MASKED, ColorMap, encode, lookup_table
+from transformer_viz.options import Scale
 from transformer_viz.theme import DARK, LIGHT, Theme
 
 themes = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
@@ -41,6 +42,24 @@ def test_the_ends_of_the_scale_and_what_lies_beyond() -> None:
 def test_masked_is_not_zero() -> None:
     codes = encode(np.zeros((2, 2, 2), np.float32), np.array([[True, False], [True, True]]))
     assert codes.tolist() == [[[1, MASKED], [1, 1]]] * 2
+
+
+@pytest.mark.parametrize("scale", Scale)
+def test_below_the_threshold_is_one_code_that_nothing_else_has(scale: Scale) -> None:
+    weights = np.array([[0.0009, 0.001, 0.5, 0.4981]], np.float32)
+    codes = encode(weights, np.array([[True, True, False, True]]), scale, 0.001)
+    assert codes[0, 0] == BLANK
+    assert codes[0, 1] > BLANK
+    assert codes[0, 2] == MASKED
+    assert codes[0, 3] > codes[0, 1]
+
+
+@themes
+@maps
+def test_what_is_left_blank_has_the_colour_of_the_paper(color_map: ColorMap, theme: Theme) -> None:
+    table = lookup_table(color_map, theme, blank=True)
+    assert tuple(table[BLANK]) == theme.color("paper").getRgb()
+    assert (table[2:] == lookup_table(color_map, theme)[2:]).all()
 
 
 @themes

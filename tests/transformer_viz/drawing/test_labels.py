@@ -9,6 +9,7 @@ from core.text.tokens import Token, TokenKind
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.labels import (
     describe,
+    describe_at,
     display_text,
     draw_label,
     draw_slanted,
@@ -51,6 +52,33 @@ def test_any_label_has_something_to_show(piece: str) -> None:
     shown = display_text(Token(piece))
     assert bool(shown) == bool(Token(piece).label)
     assert not any(character < " " for character in shown)
+
+
+def test_bytes_are_readable_and_say_what_they_spell_together() -> None:
+    euro = [Token(f"<0x{byte:02X}>", 9, TokenKind.BYTE) for byte in "€".encode()]
+    tokens = [Token("▁5"), *euro, Token("▁x")]
+    assert [display_text(token) for token in euro] == ["⟨E2⟩", "⟨82⟩", "⟨AC⟩"]
+    assert "byte 2 of 3, together €" in describe_at(tokens, 2)
+    assert describe_at(euro[:1], 0).endswith("byte 1 of 1")
+
+
+def test_a_description_among_others_says_what_continues_a_word() -> None:
+    tokens = [Token("▁sch", 7), Token("lief", 8), Token("</s>", 3, TokenKind.SPECIAL)]
+    continues = ["continues" in describe_at(tokens, index) for index in range(3)]
+    assert continues == [False, True, False]
+
+
+def test_a_mark_stands_before_the_start_of_a_word(qapp) -> None:
+    def extent(token: Token, word_mark: bool) -> np.ndarray:
+        box = QRectF(40, 80, 120, 24)
+        drawn = paint(lambda p: draw_label(p, box, token, LIGHT, word_mark=word_mark), LIGHT)
+        return np.nonzero(drawn.any(axis=0))[0]
+
+    start, inner = Token("▁lief"), Token("lief")
+    assert extent(start, True)[0] < extent(start, False)[0] - 4
+    assert (extent(inner, True) == extent(start, False)).all()
+    plain, marked = (label_widths(qapp.font(), [start], word_marks=on)[0] for on in (False, True))
+    assert plain < marked == pytest.approx(plain + 8)
 
 
 def test_only_text_from_the_right_is_isolated() -> None:
