@@ -5,7 +5,10 @@ from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from core.trace.trace import Trace
+from transformer_viz.drawing.heading import Heading
+from transformer_viz.drawing.legend import Legend
 from transformer_viz.drawing.link_choice import touching
+from transformer_viz.drawing.links import draw_links, series_color
 from transformer_viz.options import Combine, LinksForm
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, scaled_font, set_role
@@ -29,7 +32,8 @@ _HORIZONTAL = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class Links(StageView):
-    """Point at a token to see its links with their weights, click to pin it, Esc to release it.
+    """Point at a token to see its links with their weights, click to pin it, Ctrl+click to pin
+    another, Esc to release all.
 
     Arrows along the text move the pinned query, Home and End to its ends; arrows across it go
     through the query's links from the heaviest on.
@@ -65,6 +69,7 @@ class Links(StageView):
         self._state, self._error = _label("soft"), _label("error")
         self._state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.caption = _label("soft")
+        self.caption.setWordWrap(True)
         self._message = _label("soft")
         self._message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         head = QHBoxLayout()
@@ -187,16 +192,20 @@ class Links(StageView):
         if self._chosen is not None:
             self.session.set_hover(*self._chosen.axes.tokens(query, key))
 
-    def _on_click(self, query: int | None, key: int | None) -> None:
-        """Pin the token or the link; clicking what is pinned releases it."""
+    def _on_click(self, query: int | None, key: int | None, beside: bool) -> None:
+        """Pin the token or the link, in place of the others or beside them; clicking the one that
+        is pinned releases it, and clicking nothing releases all."""
         if self._chosen is None:
             return
-        selection = self.session.selection
-        cell = self._chosen.axes.tokens(query, key)
-        if cell == NOTHING or cell == (selection.query, selection.key):
-            self.session.release()
-        else:
-            self.session.pin(*cell)
+        axes, session = self._chosen.axes, self.session
+        pinned = session.selection.pinned
+        there = [pin for pin in pinned if axes.cell(*pin) == (query, key) != NOTHING]
+        if there and (beside or len(pinned) == 1):
+            session.unpin(*there[0])
+        elif (query, key) != NOTHING:
+            session.pin(*axes.tokens(query, key), add=beside)
+        elif not beside:
+            session.release()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
@@ -241,15 +250,47 @@ class Links(StageView):
     # For a file
 
     def export_size(self) -> QSize:
-        return self.size()
+        """All of a picture that is scrolled here."""
+        if self.canvas.scene is None:
+            return super().export_size()
+        size = self.canvas.scene.layout.size.toSize()
+        width = size.width()
+        return size + QSize(0, self._heading.height(width) + self._legend.height(width))
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
+        """Title, caption, the colours of the heads and the links with what is pinned."""
+        scene = self.canvas.scene
+        if scene is None:
+            super().paint_export(painter, rect)
+            return
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillRect(rect, self.theme.color("paper"))
+        painter.translate(rect.topLeft())
+        for part in (self._heading, self._legend):
+            part.draw(painter, rect.width(), self.theme)
+            painter.translate(0, part.height(rect.width()))
+        draw_links(painter, scene, self.theme, self.canvas.pins)
+        painter.restore()
+
+    @property
+    def _heading(self) -> Heading:
+        return Heading(self._title.text(), self.caption.text(), self.font())
+
+    @property
+    def _legend(self) -> Legend:
+        picture = self.canvas.picture
+        if picture is None or picture.series == 1:
+            return Legend((), self.font())
+        colors = (series_color(picture, self.theme, series) for series in range(picture.series))
+        return Legend(tuple(zip(colors, picture.names, strict=True)), self.font())
 
 
 def _label(role: str) -> QLabel:
     label = QLabel()
     label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    policy.setHeightForWidth(True)
+    label.setSizePolicy(policy)
     set_role(label, role)
     return label

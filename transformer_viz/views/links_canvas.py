@@ -30,7 +30,7 @@ class LinksCanvas(PictureArea):
     at is painted over it."""
 
     hovered = Signal(object, object)  # query, key: int | None, of the picture
-    clicked = Signal(object, object)
+    clicked = Signal(object, object, bool)  # … and whether beside what is pinned
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,6 +58,10 @@ class LinksCanvas(PictureArea):
     def scene(self) -> LinksScene | None:
         """The picture as it is laid out now."""
         return self._scene
+
+    @property
+    def pins(self) -> tuple[Cell, ...]:
+        return self._pins
 
     @property
     def complete(self) -> bool:
@@ -183,7 +187,8 @@ class LinksCanvas(PictureArea):
     # Events
 
     def press(self, point: QPoint, modifiers: Qt.KeyboardModifier) -> None:
-        self.clicked.emit(*self._cell_at(point))
+        beside = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
+        self.clicked.emit(*self._cell_at(point), beside)
 
     def hover(self, point: QPoint | None) -> None:
         self.hovered.emit(*(NOTHING if point is None else self._cell_at(point)))

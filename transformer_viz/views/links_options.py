@@ -61,11 +61,11 @@ class LinksOptions(QWidget):
         self.share.setPageStep(10)
         self.share.setToolTip(_SHARE)
         self.distance = _slider("Shortest distance of links", 0, 0)
-        self._share_number, self._distance_number = QLabel(), QLabel()
+        self.share_number, self.distance_number = QLabel(), QLabel()
         flow = FlowLayout(self, 4 * GRID)
         flow.addWidget(forms)
-        flow.addWidget(_named("heaviest, up to", self.share, self._share_number, "100 %"))
-        flow.addWidget(_named("distance, from", self.distance, self._distance_number, "0000"))
+        flow.addWidget(_named("heaviest, up to", self.share, self.share_number, "100 %"))
+        flow.addWidget(_named("distance, from", self.distance, self.distance_number, "0000"))
 
         self.forms.idClicked.connect(
             lambda number: session.change_options(links_form=list(FORMS)[number])
@@ -97,14 +97,14 @@ class LinksOptions(QWidget):
         longest = 0 if trace is None else len(trace.query_tokens(kind)) - 1
         percent = round(100 * options.links_mass)
         _show(self.share, percent)
-        self._share_number.setText(f"{percent} %")
+        self.share_number.setText(f"{percent} %")
         self.distance.setEnabled(one_text)
         self.distance.setToolTip(_DISTANCE if one_text else _NO_DISTANCE)
         self.distance.blockSignals(True)
         self.distance.setMaximum(max(longest, options.links_distance))
         self.distance.blockSignals(False)
         _show(self.distance, options.links_distance)
-        self._distance_number.setText(str(options.links_distance) if one_text else "–")
+        self.distance_number.setText(str(options.links_distance) if one_text else "–")
 
 
 def shown_form(form: LinksForm, kind: AttentionKind) -> LinksForm:
