@@ -114,8 +114,9 @@ class Window(QMainWindow):
             self.hint.show_message(HINT)
 
     def is_drawing(self) -> bool:
-        """Whether some picture is still being computed beside the event loop."""
-        return any(stream.running for stream in self.findChildren(Stream))
+        """Whether some picture is still being computed beside the event loop, or painted in it."""
+        computing = any(stream.running for stream in self.findChildren(Stream))
+        return computing or not self.stage.links.canvas.complete
 
     # -- composition
 
