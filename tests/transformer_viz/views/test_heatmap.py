@@ -174,6 +174,8 @@ def test_the_card_reads_the_exact_numbers(session, trace: Trace, heatmap: Heatma
     assert "it → animal" in shown
     assert f"{weight:.4f}" in shown
     assert f"{score:.2f}".replace("-", "−") in shown
+    width = trace.attention[E].projections[0].query.shape[-1]
+    assert f"{score * width**0.5:.2f}".replace("-", "−") in shown, "the raw score"
 
 
 def test_a_decoder_card_says_what_the_row_predicts(session, heatmap: Heatmap) -> None:

@@ -1,0 +1,48 @@
+import pytest
+from PySide6.QtWidgets import QWidget
+
+from transformer_viz.options import Combine, Scale
+from transformer_viz.views.map_options import MapOptions
+
+
+@pytest.fixture
+def controls(session, show) -> MapOptions:
+    return show(MapOptions(session), 680, 40)
+
+
+def control_widgets(controls: MapOptions) -> list[QWidget]:
+    return [
+        *(controls.scale, controls.threshold, controls.hide_specials, controls.merge_words),
+        *(controls.combine, controls.fit),
+    ]
+
+
+def test_every_control_explains_itself(controls: MapOptions) -> None:
+    for control in control_widgets(controls):
+        assert control.toolTip()
+        assert control.accessibleName()
+
+
+def test_one_line_where_there_is_room_and_more_where_there_is_not(controls: MapOptions) -> None:
+    assert len({control.y() for control in control_widgets(controls)}) == 1
+    assert controls.heightForWidth(300) > controls.height()
+    controls.resize(300, controls.heightForWidth(300))
+    rects = [control.geometry() for control in control_widgets(controls)]
+    assert all(controls.rect().contains(rect) for rect in rects)
+    assert not any(a.intersects(b) for a in rects for b in rects if a is not b)
+
+
+def test_the_controls_follow_the_session(session, controls: MapOptions) -> None:
+    session.change_options(
+        scale=Scale.GAMMA,
+        threshold=0.125,
+        hide_specials=True,
+        merge_words=True,
+        combine=Combine.SIDE_BY_SIDE,
+    )
+    assert controls.scale.currentText() == "Gamma 0.5"
+    assert controls.threshold.value() == 0.125
+    assert controls.hide_specials.isChecked()
+    assert controls.merge_words.isChecked()
+    assert controls.combine.currentText() == "Side by side"
+    assert session.options.threshold == 0.125, "following changes nothing"
