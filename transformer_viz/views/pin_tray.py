@@ -13,6 +13,7 @@ from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.wording import plain_tooltip
 
 _WIDEST = 50 * GRID
+_MOST = 12  # tags, so that many pins leave room for the map
 _LOOK = """
     #tag { background: palette(button); border: 1px solid palette(mid); border-radius: 4px; }
     QToolButton { border: 1px solid transparent; background: transparent; padding: 2px 4px; }
@@ -42,7 +43,7 @@ class PinTray(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Pinned cells")
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setMinimumHeight(7 * GRID)
@@ -66,11 +67,13 @@ class PinTray(QWidget):
             self._row.removeWidget(tag)
             tag.hide()
             tag.deleteLater()  # it may be what was just clicked
-        self.tags = [_Tag(pin, self, current=pin is pins[-1]) for pin in pins]
+        self.tags = [_Tag(pin, self, current=pin is pins[-1]) for pin in pins[-_MOST:]]
         for tag in self.tags:
             self._row.addWidget(tag)
             tag.show()
-        self._hint.setVisible(not pins)
+        more = len(pins) - len(self.tags)
+        self._hint.setText(f"{more} earlier pins and" if more else _HINT)
+        self._hint.setVisible(more > 0 or not pins)
         if focused and self.tags:
             self.tags[-1].choose.setFocus()
         self.updateGeometry()

@@ -346,6 +346,27 @@ def test_without_a_pin_the_tray_says_how_to_pin(session, heatmap: Heatmap) -> No
     assert not any("Ctrl+click" in text for text in texts(heatmap.tray))
 
 
+def test_many_pins_leave_room_for_the_map(session, heatmap: Heatmap) -> None:
+    for index in range(80):
+        session.pin(index // 9, index % 9, add=True)
+    assert len(heatmap.tray.tags) == 12
+    assert "68 earlier pins and" in texts(heatmap.tray)
+    assert heatmap.canvas.height() > 300
+
+
+def test_in_a_narrow_window_every_control_and_tag_is_in_sight(session, show) -> None:
+    for cell in ((4, 1), (6, 2), (3, 3), (0, 0)):
+        session.pin(*cell, add=True)
+    heatmap = show(Heatmap(session), 420, 560)
+    controls = heatmap.controls
+    assert controls.height() >= controls.heightForWidth(controls.width())
+    for box in (controls.fit, controls.combine):
+        assert controls.rect().contains(box.geometry())
+    for tag in heatmap.tray.tags:
+        assert heatmap.tray.rect().contains(tag.geometry())
+    assert heatmap.canvas.height() > 200
+
+
 def test_another_head_has_other_numbers(session, trace: Trace, heatmap: Heatmap) -> None:
     session.pin(4, 1)
     session.select(head=2)
