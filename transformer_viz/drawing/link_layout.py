@@ -177,7 +177,7 @@ def _columns(
     head = line + 3 * GRID
     count = max(len(queries), len(keys))
     room = view.height() - head - MARGIN
-    pitch = min(max(room / count, line + GRID), max(_WIDEST_PITCH, 2 * line))
+    pitch = min(max(room / count, line + GRID / 2), max(_WIDEST_PITCH, 2 * line))
     left = min(_widest(font, queries, predicted), view.width() / 3)
     right = min(_widest(font, keys), view.width() / 3)
     rest = view.width() - 2 * (MARGIN + numbers + 2 * GRID) - left - right

@@ -30,7 +30,7 @@ class HeadLegend(QWidget):
         self._session = session
         self._theme = LIGHT
         self._heads: tuple[Head, ...] = ()
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self._title = QLabel()

@@ -41,7 +41,7 @@ class LinksOptions(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.forms = QButtonGroup(self)
@@ -62,10 +62,10 @@ class LinksOptions(QWidget):
         self.share.setToolTip(_SHARE)
         self.distance = _slider("Shortest distance of links", 0, 0)
         self.share_number, self.distance_number = QLabel(), QLabel()
-        flow = FlowLayout(self, 4 * GRID)
+        flow = FlowLayout(self, 3 * GRID)
         flow.addWidget(forms)
         flow.addWidget(_named("heaviest, up to", self.share, self.share_number, "100 %"))
-        flow.addWidget(_named("distance, from", self.distance, self.distance_number, "0000"))
+        flow.addWidget(_named("distance, from", self.distance, self.distance_number, "000"))
 
         self.forms.idClicked.connect(
             lambda number: session.change_options(links_form=list(FORMS)[number])
@@ -117,7 +117,7 @@ def shown_form(form: LinksForm, kind: AttentionKind) -> LinksForm:
 def _slider(name: str, low: int, high: int) -> QSlider:
     slider = QSlider(Qt.Orientation.Horizontal)
     slider.setRange(low, high)
-    slider.setFixedWidth(24 * GRID)
+    slider.setFixedWidth(20 * GRID)
     slider.setAccessibleName(name)
     return slider
 
