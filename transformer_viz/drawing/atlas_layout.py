@@ -38,29 +38,29 @@ def rows_by_layer(trace: Trace) -> tuple[Rows, ...]:
 
 def fit_by_layer(kinds: Sequence[Rows], width: int, height: int) -> "AtlasLayout":
     """The largest tiles that fit width and height; where even the least do not, it overflows."""
-    return AtlasLayout(kinds, _fitting_tile(kinds, width, height, captions=False, least=LEAST))
+    by_width, by_height = _room(kinds, width, height, captions=False)
+    return AtlasLayout(kinds, max(LEAST, min(by_width, by_height, MOST)))
 
 
 def fit_ranked(
     ranked: Sequence[Sequence[Head]], width: int, height: int, least: int
 ) -> "AtlasLayout":
-    """As `fit_by_layer`, with lines as long as gives the largest tiles; `least`: the side that a
-    caption needs."""
+    """Lines as long as gives the largest tiles that fit; where they would be smaller than `least`,
+    the side that a caption needs, tiles that fill the width and overflow the height."""
+    fitting, filling = AtlasLayout((), 0, captions=True), None
+    for columns in range(1, max(map(len, ranked), default=0) + 1):
+        rows = tuple(_wrapped(heads, columns) for heads in ranked)
+        by_width, by_height = _room(rows, width, height, captions=True)
+        tile = min(by_width, by_height, MOST)
+        if tile >= fitting.tile:
+            fitting = AtlasLayout(rows, tile, captions=True)
+        if filling is None or by_width >= least:
+            filling = AtlasLayout(rows, max(least, min(by_width, MOST)), captions=True)
+    return fitting if fitting.tile >= least or filling is None else filling
 
-    def wrapped(columns: int) -> tuple[Rows, ...]:
-        return tuple(
-            tuple(tuple(heads[start : start + columns]) for start in range(0, len(heads), columns))
-            for heads in ranked
-        )
 
-    def layout(columns: int) -> AtlasLayout:
-        rows = wrapped(columns)
-        tile = _fitting_tile(rows, width, height, captions=True, least=least)
-        return AtlasLayout(rows, tile, captions=True)
-
-    layouts = [layout(columns) for columns in range(1, max(map(len, ranked), default=0) + 1)]
-    fitting = [one for one in layouts if one.width <= width] or layouts[:1]
-    return max(fitting, key=lambda one: (one.tile, -one.height), default=AtlasLayout((), least))
+def _wrapped(heads: Sequence[Head], columns: int) -> Rows:
+    return tuple(tuple(heads[at : at + columns]) for at in range(0, len(heads), columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +146,9 @@ def _widest(kinds: Sequence[Rows]) -> int:
     return max((len(row) for rows in kinds for row in rows), default=0)
 
 
-def _fitting_tile(
-    kinds: Sequence[Rows], width: int, height: int, *, captions: bool, least: int
-) -> int:
-    widest, rows = _widest(kinds), sum(map(len, kinds))
-    if widest == 0:
-        return least
+def _room(kinds: Sequence[Rows], width: int, height: int, *, captions: bool) -> tuple[int, int]:
+    """The sides of a tile at which the map fills the width, and the height."""
     fixed = AtlasLayout(kinds, 0, captions=captions)
-    by_width = (width - fixed.left - MARGIN + GAP) // widest - GAP
-    by_height = (height - fixed.height) // rows
-    return max(least, min(by_width, by_height, MOST))
+    columns, rows = max(1, _widest(kinds)), max(1, sum(map(len, kinds)))
+    by_width = (width - fixed.left - MARGIN + GAP) // columns - GAP
+    return by_width, (height - fixed.height) // rows

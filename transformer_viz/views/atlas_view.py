@@ -1,7 +1,6 @@
 """The picture of the heads map: hover, selection and the rows that are linked, over the atlas."""
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 import numpy as np
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
@@ -22,6 +21,7 @@ from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views import head_choice
 from transformer_viz.views.accessibility import announce
+from transformer_viz.views.head_keys import neighbour
 from transformer_viz.views.measured_heads import MeasuredHeads
 from transformer_viz.views.picture_area import PictureArea
 from transformer_viz.views.spotlight import Spotlight
@@ -34,13 +34,8 @@ EXPORT_RATIO = 4.0
 INLINE_CELLS = 500_000
 """A trace of so many cells, over all heads, is drawn at once; a larger one fills in."""
 
-T = TypeVar("T")
-
 _NOTES = ("rows layers · columns heads", "layers × heads")
 _CONTROL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-_STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-_ROW_STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
-_KIND_STEPS = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 
 
 class AtlasView(PictureArea):
@@ -325,7 +320,7 @@ class AtlasView(PictureArea):
         elif key == Qt.Key.Key_A and modifiers == _CONTROL:
             section = next(s for s in self._layout.sections if s.kind is cursor.kind)
             self._choose(section.heads, Qt.KeyboardModifier.NoModifier)
-        elif (target := self._neighbour(cursor, event)) is None:
+        elif (target := neighbour(self._layout, cursor, event)) is None:
             event.ignore()  # not ours: the window's shortcuts
         elif modifiers & _CONTROL and key not in (Qt.Key.Key_Home, Qt.Key.Key_End):
             self._move_cursor(target)
@@ -344,30 +339,3 @@ class AtlasView(PictureArea):
         self._session.select(**changes)
         if len(heads) == 1:
             self._move_cursor(heads[0])
-
-    def _neighbour(self, head: Head, event: QKeyEvent) -> Head | None:
-        """Where a key leads from a head; None for keys that do not move."""
-        key = Qt.Key(event.key())
-        everything = list(self._layout)
-        rows = [row for section in self._layout.sections for row in section.rows]
-        row = next(row for row in rows if head in row)
-        column = row.index(head)
-        line = everything if event.modifiers() & _CONTROL else row
-        if key in _STEPS:
-            return _next(everything, head, _STEPS[key])
-        if key in _ROW_STEPS:
-            target = _next(rows, row, _ROW_STEPS[key])
-            return target[min(column, len(target) - 1)]
-        if key in _KIND_STEPS:
-            sections = self._layout.sections
-            section = next(section for section in sections if section.kind is head.kind)
-            place = section.rows.index(row)
-            there = _next(sections, section, _KIND_STEPS[key]).rows
-            target = there[min(place, len(there) - 1)]
-            return target[min(column, len(target) - 1)]
-        return {Qt.Key.Key_Home: line[0], Qt.Key.Key_End: line[-1]}.get(key)
-
-
-def _next(items: Sequence[T], item: T, step: int) -> T:
-    """The item `step` places on, or the first or last one."""
-    return items[max(0, min(items.index(item) + step, len(items) - 1))]

@@ -123,8 +123,9 @@ class Inspector(QScrollArea):
     def _show_statistics(self, known: dict[Head, HeadStatistics] | None) -> None:
         trace, heads = self._session.trace, self._session.selection.heads
         several = len(heads) > 1
-        title = f"Mean of these {len(heads)} heads (least – most)" if several else "This head"
-        self._statistics_title.setText(f"{title}, on this text")
+        self._statistics_title.setText(
+            f"Mean of {len(heads)} heads (least – most)" if several else "This head, on this text"
+        )
         for label, measure in zip(self._values, MEASURES, strict=True):
             if trace is None:
                 text = ""

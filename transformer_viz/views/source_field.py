@@ -2,7 +2,7 @@
 the words that are looked at shaded."""
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QRect, Qt, Signal
@@ -209,15 +209,16 @@ class _Editor(QPlainTextEdit):
 
     def _character_at(self, point: QPoint) -> int | None:
         """The character whose box contains a point of the viewport."""
-        near = self.cursorForPosition(point).position()
-        for start in (near - 1, near):
-            if not 0 <= start < self.document().characterCount() - 1:
+        offsets = utf16_offsets(self.toPlainText())
+        near = bisect_left(offsets, self.cursorForPosition(point).position())
+        for character in (near - 1, near):
+            if not 0 <= character < len(offsets) - 1:
                 continue
-            left, right = (self._edge(position) for position in (start, start + 1))
-            low, high = sorted((left.x(), right.x()))
-            one_line = left.top() == right.top()
-            if one_line and low <= point.x() < high and left.top() <= point.y() <= left.bottom():
-                return bisect_right(utf16_offsets(self.toPlainText()), start) - 1
+            start, end = (self._edge(offsets[at]) for at in (character, character + 1))
+            low, high = sorted((start.x(), end.x()))
+            inside = low <= point.x() < high and start.top() <= point.y() <= start.bottom()
+            if inside and start.top() == end.top():
+                return character
         return None
 
     def _edge(self, position: int) -> QRect:

@@ -1,85 +1,30 @@
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from PySide6.QtGui import QFont
 
 from core.trace.trace import AttentionKind, Head, Trace
-from transformer_viz.drawing.atlas import (
-    Atlas,
-    AtlasLayout,
-    HeadCounts,
-    fitting_tile,
-    head_counts,
-    thumbnails,
-    tile_pixels,
-)
+from transformer_viz.drawing.atlas import Atlas, pack, thumbnails, tile_pixels
+from transformer_viz.drawing.atlas_layout import AtlasLayout
 from transformer_viz.drawing.colormap import MASKED, ColorMap, lookup_table
 from transformer_viz.drawing.hatch import hatch
 from transformer_viz.drawing.images import to_array
 from transformer_viz.theme import DARK, LIGHT, Theme
 
-depth = st.lists(st.integers(1, 16), min_size=1, max_size=5).map(tuple)
-models = st.lists(depth, min_size=1, max_size=3).map(
-    lambda layers: tuple(zip(AttentionKind, layers, strict=False))
-)
+CROSS = AttentionKind.CROSS
+TWO_BY_TWO = (tuple(tuple(Head(CROSS, layer, head) for head in (0, 1)) for layer in (0, 1)),)
 
 
-@given(models, st.integers(1, 60), st.data())
-def test_a_head_lies_where_its_tile_is(heads: HeadCounts, tile: int, data: st.DataObject) -> None:
-    layout = AtlasLayout(heads, tile)
-    head = data.draw(st.sampled_from(list(layout)))
-    rect = layout.rect(head)
-    for x in (rect.left(), rect.right()):
-        for y in (rect.top(), rect.bottom()):
-            assert layout.head_at(x, y) == head
-    assert 0 < rect.left() <= rect.right() < layout.width
-    assert 0 < rect.top() <= rect.bottom() < layout.height
+def rgba(pixels: np.ndarray) -> np.ndarray:
+    """ARGB32, uint32 [...], as RGBA uint8 [..., 4]."""
+    return np.stack([pixels >> shift & 255 for shift in (16, 8, 0, 24)], axis=-1).astype(np.uint8)
 
 
-@given(models, st.integers(1, 60), st.integers(-50, 1500), st.integers(-50, 1500))
-def test_a_point_belongs_to_the_tile_that_contains_it_and_to_no_other(
-    heads: HeadCounts, tile: int, x: int, y: int
-) -> None:
-    layout = AtlasLayout(heads, tile)
-    containing = [head for head in layout if layout.rect(head).contains(x, y)]
-    assert [layout.head_at(x, y)] == (containing or [None])
-
-
-@given(models)
-def test_every_head_appears_once_in_reading_order(heads: HeadCounts) -> None:
-    expected = [
-        Head(kind, layer, head)
-        for kind, counts in heads
-        for layer, count in enumerate(counts)
-        for head in range(count)
-    ]
-    assert list(AtlasLayout(heads, 10)) == expected
-
-
-@given(models, st.integers(100, 900), st.integers(100, 1200))
-def test_tiles_fit_the_widget_unless_they_would_be_too_small(
-    heads: HeadCounts, width: int, height: int
-) -> None:
-    tile = fitting_tile(heads, width, height)
-    layout = AtlasLayout(heads, tile)
-    assert 26 <= tile <= 128
-    assert (layout.width <= width and layout.height <= height) or tile == 26
-
-
-def test_a_trace_without_heads_has_a_layout() -> None:
-    assert list(AtlasLayout((), fitting_tile((), 300, 300))) == []
-
-
-def test_kinds_have_their_own_depth_and_width(make_trace: Callable[..., Trace]) -> None:
-    trace = make_trace(encoder=(5,), decoder=(2, 3, 2))
-    assert head_counts(trace) == (
-        (AttentionKind.ENCODER_SELF, (5,)),
-        (AttentionKind.DECODER_SELF, (2, 3, 2)),
-        (AttentionKind.CROSS, (2, 3, 2)),
-    )
-    assert [head for head, _ in thumbnails(trace)] == list(AtlasLayout(head_counts(trace), 9))
+def draw(layout: AtlasLayout, theme: Theme, ratio: float, font: QFont, **more: Any) -> Atlas:
+    table = lookup_table(ColorMap.PAPER, theme)
+    return Atlas(layout, theme, table, ratio, font, notes=("a note", "note"), **more)
 
 
 def test_thumbnails_are_small_and_know_what_is_masked(make_trace: Callable[..., Trace]) -> None:
@@ -112,9 +57,9 @@ def test_one_map_exists_at_a_time(make_trace: Callable[..., Trace]) -> None:
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 @pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
 def test_a_hot_cell_is_painted_at_its_row_and_column(qapp, theme: Theme, ratio: float) -> None:
-    layout = AtlasLayout(((AttentionKind.CROSS, (2, 2)),), 40)
+    layout = AtlasLayout(TWO_BY_TWO, 40)
     table = lookup_table(ColorMap.PAPER, theme)
-    atlas = Atlas(layout, theme, table, ratio, qapp.font())
+    atlas = draw(layout, theme, ratio, qapp.font())
     codes = np.ones((4, 8), np.uint8)
     codes[1, 6] = 255
     head = Head(AttentionKind.CROSS, 1, 0)
@@ -131,7 +76,7 @@ def test_a_hot_cell_is_painted_at_its_row_and_column(qapp, theme: Theme, ratio: 
 def test_masked_cells_differ_from_zero_cells(theme: Theme) -> None:
     table = lookup_table(ColorMap.PAPER, theme)
     codes = np.array([[1, MASKED]], np.uint8)
-    pixels = tile_pixels(codes, 24, table, hatch(24, 24, theme))
+    pixels = rgba(tile_pixels(codes, 24, pack(table), pack(hatch(24, 24, theme))))
     zero, masked = pixels[:, :12].reshape(-1, 4), pixels[:, 12:].reshape(-1, 4)
     assert (zero == table[1]).all()
     assert not (masked == table[1]).all(axis=1).any()
@@ -142,5 +87,28 @@ def test_a_diagonal_of_a_long_text_survives_in_a_small_tile() -> None:
     codes = np.ones((64, 64), np.uint8)
     np.fill_diagonal(codes, 255)
     table = lookup_table(ColorMap.PAPER, LIGHT)
-    pixels = tile_pixels(codes, 28, table, hatch(28, 28, LIGHT))
-    assert (table[255] == np.diagonal(pixels).T).all()
+    pixels = tile_pixels(codes, 28, pack(table), pack(hatch(28, 28, LIGHT)))
+    assert (np.diagonal(pixels) == pack(table)[255]).all()
+
+
+def test_captions_stand_below_their_tiles(qapp) -> None:
+    layout = AtlasLayout(TWO_BY_TWO, 48, captions=True)
+    head = TWO_BY_TWO[0][0][1]
+    bare = to_array(draw(layout, LIGHT, 1.0, qapp.font()).image)
+    said = to_array(draw(layout, LIGHT, 1.0, qapp.font(), captions={head: ("1.2", "0.50")}).image)
+    rows, columns = np.nonzero((bare != said).any(axis=-1))
+    cell = layout.rect(head).adjusted(0, layout.tile, 0, layout.row_pitch - layout.tile - 1)
+    assert all(cell.contains(int(x), int(y)) for x, y in zip(columns, rows, strict=True))
+    assert len(rows) > 0
+
+
+def test_a_note_is_said_in_the_longest_wording_that_fits(qapp) -> None:
+    layout = AtlasLayout(TWO_BY_TWO, 60)
+
+    def picture(*notes: str) -> bytes:
+        table = lookup_table(ColorMap.PAPER, LIGHT)
+        atlas = Atlas(layout, LIGHT, table, 1.0, qapp.font(), notes=notes)
+        return to_array(atlas.image).tobytes()
+
+    assert picture("x" * 200, "short") == picture("short") != picture()
+    assert picture("x" * 200) == picture()

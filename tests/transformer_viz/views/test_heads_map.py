@@ -6,18 +6,30 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
+from core.trace.statistics import head_statistics
 from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz.linking import Place, linked
+from transformer_viz.measures import MEASURES
 from transformer_viz.session import Session
-from transformer_viz.theme import DARK
-from transformer_viz.views import heads_map as heads_map_module
+from transformer_viz.theme import DARK, LIGHT
+from transformer_viz.views import atlas_view, measured_heads
+from transformer_viz.views.atlas_view import AtlasView
 from transformer_viz.views.heads_map import HeadsMap
+from transformer_viz.views.measured_heads import MeasuredHeads
+from transformer_viz.views.spotlight import Spotlight
 
 E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+SHIFTED = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1))  # from 0, 0 one to the right and one down
+
+
+def picture(session: Session) -> AtlasView:
+    return AtlasView(session, MeasuredHeads(session, session), Spotlight(session, session))
 
 
 @pytest.fixture
-def heads_map(session: Session, show) -> HeadsMap:
-    return show(HeadsMap(session), 300, 700)
+def heads_map(session: Session, show) -> AtlasView:
+    return show(picture(session), 300, 700)
 
 
 def selected(session: Session) -> Head:
@@ -25,17 +37,17 @@ def selected(session: Session) -> Head:
     return Head(selection.kind, selection.layer, selection.head)
 
 
-def center(heads_map: HeadsMap, head: Head) -> QPoint:
-    return heads_map._layout.rect(head).center() - heads_map._offset()
+def center(heads_map: AtlasView, head: Head) -> QPoint:
+    return heads_map._layout.rect(head).center() - heads_map.offset()
 
 
 @pytest.mark.parametrize("head", [Head(E, 1, 2), Head(D, 2, 0), Head(C, 0, 1)])
-def test_a_click_selects_the_head(qtbot: QtBot, session, heads_map: HeadsMap, head: Head) -> None:
+def test_a_click_selects_the_head(qtbot: QtBot, session, heads_map: AtlasView, head: Head) -> None:
     qtbot.mouseClick(heads_map.viewport(), Qt.MouseButton.LeftButton, pos=center(heads_map, head))
     assert selected(session) == head
 
 
-def test_a_click_beside_the_tiles_changes_nothing(qtbot, session, heads_map: HeadsMap) -> None:
+def test_a_click_beside_the_tiles_changes_nothing(qtbot, session, heads_map: AtlasView) -> None:
     before = session.selection
     qtbot.mouseClick(heads_map.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(2, 2))
     assert session.selection == before
@@ -60,14 +72,14 @@ def test_a_click_beside_the_tiles_changes_nothing(qtbot, session, heads_map: Hea
     ],
 )
 def test_keys_move_from_head_to_head(
-    qtbot, session, heads_map: HeadsMap, start: Head, key: Qt.Key, end: Head
+    qtbot, session, heads_map: AtlasView, start: Head, key: Qt.Key, end: Head
 ) -> None:
     session.select(kind=start.kind, layer=start.layer, head=start.head)
     qtbot.keyClick(heads_map, key)
     assert selected(session) == end
 
 
-def test_control_goes_to_the_ends_of_the_map(qtbot, session, heads_map: HeadsMap) -> None:
+def test_control_goes_to_the_ends_of_the_map(qtbot, session, heads_map: AtlasView) -> None:
     control = Qt.KeyboardModifier.ControlModifier
     qtbot.keyClick(heads_map, Qt.Key.Key_End, control)
     assert selected(session) == Head(C, 2, 1)
@@ -75,7 +87,7 @@ def test_control_goes_to_the_ends_of_the_map(qtbot, session, heads_map: HeadsMap
     assert selected(session) == Head(E, 0, 0)
 
 
-def test_the_tooltip_names_the_head(qtbot, session, heads_map: HeadsMap) -> None:
+def test_the_tooltip_names_the_head(qtbot, session, heads_map: AtlasView) -> None:
     point = center(heads_map, Head(E, 1, 2))
     event = QHelpEvent(QHelpEvent.Type.ToolTip, point, heads_map.viewport().mapToGlobal(point))
     QApplication.sendEvent(heads_map.viewport(), event)
@@ -84,13 +96,13 @@ def test_the_tooltip_names_the_head(qtbot, session, heads_map: HeadsMap) -> None
     qtbot.waitUntil(lambda: not QToolTip.isVisible())
 
 
-def test_a_screen_reader_hears_the_head(session, heads_map: HeadsMap) -> None:
+def test_a_screen_reader_hears_the_head(session, heads_map: AtlasView) -> None:
     assert heads_map.accessibleName() == "Heads map"
     session.select(kind=D, layer=1, head=1)
     assert heads_map.accessibleDescription() == "Decoder self · layer 2 · head 2"
 
 
-def test_the_selected_head_is_framed(session, heads_map: HeadsMap, pixels) -> None:
+def test_the_selected_head_is_framed(session, heads_map: AtlasView, pixels) -> None:
     def near(head: Head) -> bytes:
         around = heads_map._layout.rect(head).adjusted(-2, -2, 2, 2)
         return pixels(heads_map.viewport(), around).tobytes()
@@ -101,7 +113,7 @@ def test_the_selected_head_is_framed(session, heads_map: HeadsMap, pixels) -> No
     assert near(Head(E, 1, 1)) != before
 
 
-def test_focus_is_visible(qtbot, session, heads_map: HeadsMap, pixels) -> None:
+def test_focus_is_visible(qtbot, session, heads_map: AtlasView, pixels) -> None:
     heads_map.setFocus()
     qtbot.waitUntil(heads_map.hasFocus)
     focused = pixels(heads_map.viewport()).tobytes()
@@ -114,10 +126,10 @@ def test_a_model_that_does_not_fit_scrolls_to_the_selected_head(
 ) -> None:
     session = Session()
     session.set_trace(make_trace("▁A </s>", "<s> ▁B", encoder=(16,) * 12, decoder=(16,) * 12))
-    heads_map = show(HeadsMap(session), 260, 300)
+    heads_map = show(picture(session), 260, 300)
     for head in (Head(C, 11, 15), Head(E, 0, 0), Head(D, 6, 8)):
         session.select(kind=head.kind, layer=head.layer, head=head.head)
-        tile = heads_map._layout.rect(head).translated(-heads_map._offset())
+        tile = heads_map._layout.rect(head).translated(-heads_map.offset())
         assert heads_map.viewport().rect().contains(tile)
         neighbour = head._replace(head=head.head + (1 if head.head < 15 else -1))
         qtbot.mouseClick(
@@ -126,7 +138,7 @@ def test_a_model_that_does_not_fit_scrolls_to_the_selected_head(
         assert selected(session) == neighbour
 
 
-def test_a_selected_tile_in_sight_does_not_scroll(session, heads_map: HeadsMap) -> None:
+def test_a_selected_tile_in_sight_does_not_scroll(session, heads_map: AtlasView) -> None:
     heads_map.resize(300, 300)
     session.select(kind=E, layer=0, head=0)
     session.select(kind=E, layer=1, head=0)
@@ -135,7 +147,7 @@ def test_a_selected_tile_in_sight_does_not_scroll(session, heads_map: HeadsMap) 
 
 def test_no_trace_is_said_and_keys_are_left_alone(qtbot, show, pixels) -> None:
     session = Session()
-    heads_map = show(HeadsMap(session), 300, 300)
+    heads_map = show(picture(session), 300, 300)
     assert "Nothing" in heads_map.accessibleDescription()
     qtbot.keyClick(heads_map, Qt.Key.Key_Right)
     qtbot.mouseClick(heads_map.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(60, 60))
@@ -147,11 +159,11 @@ def test_an_encoder_alone_has_one_section(make_trace, show) -> None:
     alone = Trace(source_tokens=full.source_tokens, attention={E: full.attention[E]})
     session = Session()
     session.set_trace(alone)
-    heads_map = show(HeadsMap(session), 300, 300)
+    heads_map = show(picture(session), 300, 300)
     assert [section.kind for section in heads_map._layout.sections] == [E]
 
 
-def test_themes_and_maps_change_the_picture(heads_map: HeadsMap, pixels) -> None:
+def test_themes_and_maps_change_the_picture(heads_map: AtlasView, pixels) -> None:
     pictures = [pixels(heads_map.viewport()).tobytes()]
     heads_map.set_color_map("magma")
     pictures.append(pixels(heads_map.viewport()).tobytes())
@@ -160,7 +172,7 @@ def test_themes_and_maps_change_the_picture(heads_map: HeadsMap, pixels) -> None
     assert len(set(pictures)) == 3
 
 
-def test_the_picture_is_drawn_once_and_painted_often(session, heads_map: HeadsMap) -> None:
+def test_the_picture_is_drawn_once_and_painted_often(session, heads_map: AtlasView) -> None:
     heads_map.viewport().repaint()
     atlas = heads_map._atlas
     session.select(layer=1)
@@ -173,11 +185,11 @@ def test_a_large_trace_fills_in_beside_the_event_loop(
 ) -> None:
     trace = make_trace(seed=4)
     session = Session()
-    at_once = show(HeadsMap(session), 300, 700)
+    at_once = show(picture(session), 300, 700)
     session.set_trace(trace)
     complete = pixels(at_once.viewport())
-    monkeypatch.setattr(heads_map_module, "INLINE_CELLS", 0)
-    bit_by_bit = show(HeadsMap(session), 300, 700)
+    monkeypatch.setattr(atlas_view, "INLINE_CELLS", 0)
+    bit_by_bit = show(picture(session), 300, 700)
     assert len(bit_by_bit._tiles) == 0
     at_once.clearFocus()
     bit_by_bit.clearFocus()
@@ -189,9 +201,9 @@ def test_a_large_trace_fills_in_beside_the_event_loop(
 def test_another_trace_replaces_one_that_is_still_filling_in(
     qtbot, make_trace, show, monkeypatch
 ) -> None:
-    monkeypatch.setattr(heads_map_module, "INLINE_CELLS", 0)
+    monkeypatch.setattr(atlas_view, "INLINE_CELLS", 0)
     session = Session()
-    heads_map = show(HeadsMap(session), 300, 700)
+    heads_map = show(picture(session), 300, 700)
     session.set_trace(make_trace(encoder=(4, 4, 4, 4)))
     session.set_trace(make_trace("▁One ▁word </s>", encoder=(1,)))
     qtbot.waitUntil(lambda: not heads_map._stream.running)
@@ -201,11 +213,209 @@ def test_another_trace_replaces_one_that_is_still_filling_in(
 
 def test_a_short_text_after_a_long_one_stays_alone(qtbot, make_trace, show, monkeypatch) -> None:
     session = Session()
-    heads_map = show(HeadsMap(session), 300, 700)
-    monkeypatch.setattr(heads_map_module, "INLINE_CELLS", 0)
+    heads_map = show(picture(session), 300, 700)
+    monkeypatch.setattr(atlas_view, "INLINE_CELLS", 0)
     session.set_trace(make_trace(encoder=(4, 4, 4, 4)))
     monkeypatch.undo()
     session.set_trace(make_trace("▁One ▁word </s>", encoder=(1,)))
     qtbot.wait(60)
     assert set(heads_map._tiles) == set(heads_map._layout)
     assert heads_map._tiles[Head(E, 0, 0)].shape == (3, 3)
+
+
+# Several heads
+
+
+def tile_click(qtbot: QtBot, heads_map: AtlasView, head: Head, *keys: Qt.KeyboardModifier) -> None:
+    modifiers = Qt.KeyboardModifier.NoModifier
+    for key in keys:
+        modifiers |= key
+    pos = center(heads_map, head)
+    qtbot.mouseClick(heads_map.viewport(), Qt.MouseButton.LeftButton, modifiers, pos)
+
+
+def test_ctrl_click_adds_and_removes_a_head(qtbot, session, heads_map: AtlasView) -> None:
+    tile_click(qtbot, heads_map, Head(E, 0, 0))
+    tile_click(qtbot, heads_map, Head(E, 1, 2), CONTROL)
+    assert session.selection.heads == (Head(E, 0, 0), Head(E, 1, 2))
+    assert selected(session) == Head(E, 1, 2)
+    tile_click(qtbot, heads_map, Head(E, 0, 0), CONTROL)
+    tile_click(qtbot, heads_map, Head(E, 1, 2), CONTROL)
+    assert session.selection.heads == (Head(E, 1, 2),), "the last one stays"
+    tile_click(qtbot, heads_map, Head(C, 0, 0), CONTROL)
+    assert session.selection.heads == (Head(C, 0, 0),)
+
+
+def test_shift_click_selects_from_the_current_head_on(qtbot, session, heads_map) -> None:
+    tile_click(qtbot, heads_map, Head(E, 0, 1))
+    tile_click(qtbot, heads_map, Head(E, 1, 0), SHIFT)
+    assert session.selection.heads == (Head(E, 0, 1), Head(E, 0, 2), Head(E, 1, 0))
+    assert selected(session) == Head(E, 0, 1)
+    tile_click(qtbot, heads_map, Head(E, 0, 0), SHIFT)
+    assert session.selection.heads == (Head(E, 0, 0), Head(E, 0, 1))
+
+
+def test_a_click_on_a_number_or_a_title_selects_all_that_it_names(
+    qtbot, session, heads_map
+) -> None:
+    second = heads_map._layout.rect(Head(D, 1, 0))
+    number = QPoint(second.left() - 12, second.center().y())
+    qtbot.mouseClick(heads_map.viewport(), Qt.MouseButton.LeftButton, pos=number)
+    assert session.selection.heads == (Head(D, 1, 0), Head(D, 1, 1))
+    title = QPoint(40, heads_map._layout.sections[2].top + 10)
+    qtbot.mouseClick(heads_map.viewport(), Qt.MouseButton.LeftButton, pos=title)
+    assert session.selection.heads == tuple(h for h in heads_map._layout if h.kind is C)
+    assert selected(session) == Head(C, 0, 0)
+
+
+def test_keys_select_several_heads(qtbot, session, heads_map: AtlasView) -> None:
+    session.select(kind=E, layer=0, head=0)
+    qtbot.keyClick(heads_map, Qt.Key.Key_Right, CONTROL)
+    qtbot.keyClick(heads_map, Qt.Key.Key_Right, CONTROL)
+    assert session.selection.heads == (Head(E, 0, 0),), "Ctrl moves the frame alone"
+    assert "not selected" in heads_map.accessibleDescription()
+    qtbot.keyClick(heads_map, Qt.Key.Key_Space)
+    assert session.selection.heads == (Head(E, 0, 0), Head(E, 0, 2))
+    assert "2 heads selected" in heads_map.accessibleDescription()
+    qtbot.keyClick(heads_map, Qt.Key.Key_Space)
+    assert session.selection.heads == (Head(E, 0, 0),)
+    qtbot.keyClick(heads_map, Qt.Key.Key_Home)
+    qtbot.keyClick(heads_map, Qt.Key.Key_Right, SHIFT)
+    qtbot.keyClick(heads_map, Qt.Key.Key_Down, SHIFT)
+    assert session.selection.heads == tuple(Head(E, *one) for one in SHIFTED)
+    qtbot.keyClick(heads_map, Qt.Key.Key_A, CONTROL)
+    assert session.selection.heads == tuple(h for h in heads_map._layout if h.kind is E)
+    qtbot.keyClick(heads_map, Qt.Key.Key_Right)
+    assert len(session.selection.heads) == 1
+
+
+def test_every_selected_head_is_framed_and_the_current_one_most(session, heads_map, pixels) -> None:
+    heads_map.clearFocus()
+
+    def accented(head: Head) -> int:
+        around = heads_map._layout.rect(head).adjusted(-3, -3, 3, 3)
+        accent = LIGHT.color("accent").getRgb()
+        return int((pixels(heads_map.viewport(), around) == accent).all(axis=-1).sum())
+
+    session.select(kind=E, layer=0, head=0, others=((1, 1),))
+    assert accented(Head(E, 0, 0)) > accented(Head(E, 1, 1)) > accented(Head(E, 0, 2)) == 0
+
+
+def test_pointing_at_a_number_frames_its_layer(qtbot, heads_map, pixels) -> None:
+    before = pixels(heads_map.viewport()).copy()
+    second = heads_map._layout.rect(Head(D, 1, 0))
+    qtbot.mouseMove(heads_map.viewport(), QPoint(second.left() - 12, second.center().y()))
+    changed = (before != pixels(heads_map.viewport())).any(axis=-1)
+    for head in heads_map._layout:
+        left_edge = heads_map._layout.rect(head).adjusted(-1, 8, 0, -8)
+        column = changed[left_edge.top() : left_edge.bottom(), left_edge.left()]
+        assert column.all() == column.any() == (head[:2] == (D, 1))
+
+
+# Order
+
+
+def test_heads_are_ordered_within_their_kind_by_a_statistic(session, trace, heads_map) -> None:
+    session.change_options(order="confidence")
+    shown = list(heads_map._layout)
+    for kind in (E, D, C):
+        heads = [head for head in shown if head.kind is kind]
+        values = [head_statistics(trace, *head).confidence for head in heads]
+        assert values == sorted(values, reverse=True)
+        assert len(heads) == sum(trace.heads(kind, layer) for layer in range(trace.layers(kind)))
+    first = shown[0]
+    name, number = heads_map._captions[first]
+    assert name == f"{first.layer + 1}.{first.head + 1}"
+    assert number == f"{head_statistics(trace, *first).confidence:.2f}"
+    session.change_options(order="index")
+    assert list(heads_map._layout) == sorted(shown, key=lambda h: ((E, D, C).index(h.kind), *h[1:]))
+
+
+def test_arrows_and_ranges_follow_the_order(qtbot, session, heads_map) -> None:
+    session.change_options(order="entropy")
+    order = [head for head in heads_map._layout if head.kind is E]
+    tile_click(qtbot, heads_map, order[0])
+    qtbot.keyClick(heads_map, Qt.Key.Key_Right)
+    assert selected(session) == order[1]
+    tile_click(qtbot, heads_map, order[3], SHIFT)
+    assert set(session.selection.heads) == set(order[1:4])
+
+
+def test_a_kind_without_the_statistic_stays_as_it_is(session, heads_map) -> None:
+    session.change_options(order="distance")
+    cross = [head for head in heads_map._layout if head.kind is C]
+    assert cross == sorted(cross)
+    assert heads_map._captions[cross[0]][1] == "–"
+
+
+def test_many_heads_are_measured_beside_the_event_loop(
+    qtbot, session, make_trace, heads_map, monkeypatch
+) -> None:
+    monkeypatch.setattr(measured_heads, "INLINE_CELLS", 0)
+    session.change_options(order="entropy")
+    session.set_trace(make_trace(seed=5))
+    assert {number for _name, number in heads_map._captions.values()} == {"…"}
+    assert set(heads_map._layout) == set(heads_map._tiles)
+    qtbot.waitUntil(lambda: "…" not in {number for _name, number in heads_map._captions.values()})
+    trace = session.trace
+    values = [head_statistics(trace, *h).entropy for h in heads_map._layout if h.kind is D]
+    assert values == sorted(values)
+
+
+def test_the_order_is_chosen_above_the_map(qtbot, session, show) -> None:
+    panel = show(
+        HeadsMap(session, MeasuredHeads(session, session), Spotlight(session, session)), 320, 600
+    )
+    assert panel.order.currentText() == "layer and head"
+    panel.order.setFocus()
+    qtbot.keyClick(panel.order, Qt.Key.Key_Down)
+    assert session.options.order == "entropy"
+    session.change_options(order="sink")
+    assert panel.order.currentText() == "sink, highest first"
+    assert panel.order.accessibleName() == "Order of the heads"
+    assert panel.focusProxy() is panel.picture
+
+
+def test_the_tooltip_tells_every_statistic(session, trace, heads_map) -> None:
+    text = heads_map.explanation(heads_map._layout.rect(Head(E, 1, 2)).center())
+    known = head_statistics(trace, E, 1, 2)
+    assert f"confidence: {known.confidence:.2f}" in text
+    assert all(f"{one.name}: " in text for one in MEASURES)
+    title = QPoint(40, heads_map._layout.sections[0].top + 10)
+    assert "these 6 heads" in heads_map.explanation(title)
+
+
+# Linked rows
+
+
+@pytest.mark.parametrize("kind", [E, C])
+def test_pointing_at_a_token_outlines_its_rows_in_every_kind(
+    session, heads_map, pixels, kind
+) -> None:
+    heads_map.clearFocus()
+    session.select(kind=kind)
+    before = pixels(heads_map.viewport()).copy()
+    session.point(Place("target", 3))
+    changed = (pixels(heads_map.viewport()) != before).any(axis=-1)
+    link = linked(session.trace, session.selection, Place("target", 3))
+    for head in heads_map._layout:
+        rect = heads_map._layout.rect(head)
+        count = len(session.trace.query_tokens(head.kind))
+        marked = changed[rect.top() : rect.bottom() + 1, rect.left() : rect.right() + 1]
+        wanted = link.rows(head.kind)
+        for row in range(count):
+            top = round(row * rect.height() / count)
+            if row in wanted:
+                assert marked[max(0, top - 1)].any()
+            elif not {row - 1, row, row + 1} & set(wanted):
+                assert not marked[top + 1].any()
+    session.point(None)
+    assert (pixels(heads_map.viewport()) == before).all()
+
+
+def test_pointing_never_draws_the_atlas_anew(session, heads_map) -> None:
+    heads_map.viewport().repaint()
+    atlas = heads_map._atlas
+    session.point(Place("source", 2))
+    heads_map.viewport().repaint()
+    assert heads_map._atlas is atlas

@@ -3,21 +3,30 @@ import html
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 
 from core.trace.statistics import head_statistics
 from core.trace.trace import AttentionKind, Trace
 from transformer_viz.drawing.bars import ROW
+from transformer_viz.linking import Place, linked
+from transformer_viz.measures import MEASURES, measure
 from transformer_viz.session import Session
-from transformer_viz.views import inspector as inspector_module
-from transformer_viz.views.inspector import CAVEAT, STATISTICS, Inspector
+from transformer_viz.views import measured_heads
+from transformer_viz.views.inspector import CAVEAT, Inspector
+from transformer_viz.views.measured_heads import MeasuredHeads
+from transformer_viz.views.spotlight import Spotlight
 
 E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
 
 
+def made(session: Session) -> Inspector:
+    return Inspector(session, MeasuredHeads(session, session), Spotlight(session, session))
+
+
 @pytest.fixture
 def inspector(session: Session, show) -> Inspector:
-    return show(Inspector(session), 280, 600)
+    return show(made(session), 280, 600)
 
 
 def texts(inspector: Inspector) -> list[str]:
@@ -68,20 +77,19 @@ def test_the_statistics_of_the_head(session, trace: Trace, inspector) -> None:
     )
     assert value(inspector, "confidence") == f"{expected.confidence:.2f}"
     assert value(inspector, "mean distance") == f"{expected.mean_distance:.1f} tokens"
-    assert value(inspector, "on −1 / 0 / +1") == " / ".join(
-        f"{share:.2f}" for share in expected.offset_shares
-    )
+    shares = tuple(value(inspector, name) for name in ("on −1", "on 0", "on +1"))
+    assert shares == tuple(f"{share:.2f}" for share in expected.offset_shares)
     assert value(inspector, "on specials") == f"{expected.special_share:.2f}"
 
 
 def test_cross_attention_has_no_distance(session, inspector) -> None:
     session.select(kind=C)
     assert value(inspector, "mean distance") == "–"
-    assert value(inspector, "on −1 / 0 / +1") == "–"
+    assert value(inspector, "on +1") == "–"
 
 
 def test_every_statistic_explains_itself(inspector) -> None:
-    for statistic in STATISTICS:
+    for statistic in MEASURES:
         (label,) = (
             w for w in inspector.findChildren(QLabel) if w.accessibleName() == statistic.name
         )
@@ -128,17 +136,17 @@ def test_it_scrolls_when_small_and_numbers_stay_in_sight(session, inspector) -> 
 
 
 def test_without_a_trace_there_are_no_numbers(show) -> None:
-    inspector = show(Inspector(Session()), 280, 600)
-    assert all(value(inspector, statistic.name) == "" for statistic in STATISTICS)
+    inspector = show(made(Session()), 280, 600)
+    assert all(value(inspector, statistic.name) == "" for statistic in MEASURES)
 
 
 def test_a_large_map_is_measured_beside_the_event_loop(
     qtbot, session, make_trace, show, monkeypatch
 ) -> None:
-    monkeypatch.setattr(inspector_module, "INLINE_CELLS", 10)
+    monkeypatch.setattr(measured_heads, "INLINE_CELLS", 10)
     trace = make_trace(seed=3)
     session.set_trace(trace)
-    inspector = show(Inspector(session), 280, 600)
+    inspector = show(made(session), 280, 600)
     assert value(inspector, "entropy") == "…"
     qtbot.waitUntil(lambda: value(inspector, "entropy") != "…")
     expected = head_statistics(trace, E, 0, 0)
@@ -152,3 +160,60 @@ def test_any_token_is_plain_text(session, make_trace, inspector, pixels, word: s
     pixels(inspector)
     for label in inspector.findChildren(QLabel):
         assert label.textFormat() == Qt.TextFormat.PlainText
+
+
+def test_several_heads_are_shown_as_their_mean_and_range(session, trace, inspector) -> None:
+    session.select(kind=E, layer=0, head=0, others=((0, 2), (1, 1)), query=4)
+    heads = session.selection.heads
+    rows = np.mean([trace.row(*head, 4) for head in heads], axis=0)
+    bars = inspector.bars._bars
+    assert [bar.weight for bar in bars] == pytest.approx(sorted(rows, reverse=True)[:8])
+    assert "mean of 3 heads" in texts(inspector)
+    assert "Mean of 3 heads (least – most)" in texts(inspector)
+    known = [head_statistics(trace, *head) for head in heads]
+    assert value(inspector, "entropy") == measure("entropy").spread(known)
+
+
+def test_the_linked_kinds_are_named_with_their_weights(session, trace, inspector) -> None:
+    assert not inspector.links.isVisible()
+    session.point(Place("target", 7))
+    assert "“müde” across the three kinds" in texts(inspector)
+    link = linked(trace, session.selection, Place("target", 7))
+    lines = {line.name: line for line in inspector.links._lines}
+    assert list(lines) == ["cross", "↳ encoder", "decoder"]
+    token, weight = lines["cross"].tokens[0]
+    assert (token, weight) == (trace.source_tokens[link.across.argmax()], link.across.max())
+    assert trace.source_tokens[link.onward.argmax()] == lines["↳ encoder"].tokens[0][0]
+    assert trace.target_tokens[link.own.argmax()] == lines["decoder"].tokens[0][0]
+    assert f"{weight:.2f}" in inspector.links.accessibleDescription()
+
+
+def test_a_source_word_names_who_looks_at_it(session, trace, inspector) -> None:
+    session.point(Place("source", 4))
+    link = linked(trace, session.selection, Place("source", 4))
+    lines = {line.name: line for line in inspector.links._lines}
+    assert list(lines) == ["cross", "↳ decoder", "encoder"]
+    assert lines["cross"].tokens[0][0] == trace.predicted_tokens[link.across.argmax()]
+    assert "“it” across the three kinds" in texts(inspector)
+
+
+def test_each_line_says_which_heads_it_follows(qtbot, session, inspector) -> None:
+    session.select(kind=E, layer=1, head=2)
+    session.point(Place("target", 7))
+    expected = ("2 heads of the last layer", "Encoder self · layer 2 · head 3", "2 heads of")
+    for row, words in enumerate(expected):
+        point = row_point(row)
+        event = QHelpEvent(QHelpEvent.Type.ToolTip, point, inspector.links.mapToGlobal(point))
+        QApplication.sendEvent(inspector.links, event)
+        assert words in QToolTip.text()
+    QToolTip.hideText()
+    qtbot.waitUntil(lambda: not QToolTip.isVisible())
+
+
+def test_an_encoder_alone_links_within_itself(make_trace, show) -> None:
+    full = make_trace()
+    session = Session()
+    session.set_trace(Trace(source_tokens=full.source_tokens, attention={E: full.attention[E]}))
+    inspector = show(made(session), 280, 600)
+    session.pin(4)
+    assert [line.name for line in inspector.links._lines] == ["encoder"]

@@ -1,19 +1,31 @@
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QWidget
 
+from core.trace.trace import AttentionKind, Trace
 from transformer_viz.controller import MAX_CHARACTERS
+from transformer_viz.drawing.shading import shaded
+from transformer_viz.linking import Place
 from transformer_viz.session import Session
 from transformer_viz.theme import DARK, LIGHT
 from transformer_viz.views.source_field import SourceField, clean, utf16_offsets
+from transformer_viz.views.spotlight import Spotlight
+
+
+def made(session: Session) -> SourceField:
+    return SourceField(session, Spotlight(session, session))
 
 
 @pytest.fixture
 def field(show) -> SourceField:
-    return show(SourceField(Session()), 500, 60)
+    return show(made(Session()), 500, 60)
 
 
 @pytest.fixture
@@ -247,7 +259,7 @@ def test_files_are_left_to_the_window(field) -> None:
 def test_tab_moves_on(qtbot, show) -> None:
     window = QWidget()
     row = QHBoxLayout(window)
-    field, button = SourceField(Session()), QPushButton("next")
+    field, button = made(Session()), QPushButton("next")
     row.addWidget(field)
     row.addWidget(button)
     show(window)
@@ -266,4 +278,89 @@ def test_the_field_says_what_it_is_for(field) -> None:
 def test_it_opens_with_the_text_of_the_session(show) -> None:
     session = Session()
     session.set_text("It was tired.")
-    assert show(SourceField(session)).text() == "It was tired."
+    assert show(made(session)).text() == "It was tired."
+
+
+# Pointing at words
+
+TEXT = "A 😀 it sees."
+PIECES = [("▁A", 0, 1), ("▁😀", 1, 3), ("▁it", 3, 6), ("▁see", 6, 10), ("s", 10, 11), (".", 11, 12)]
+ROW = [0.0, 0.25, 0.005, 0.6, 0.1, 0.0, 0.045]  # the last is </s>
+
+
+@pytest.fixture
+def lit(make_trace: Callable[..., Trace], show) -> SourceField:
+    """A field whose words attend as `ROW` says, whichever is pointed at."""
+    pieces = [piece for piece, _start, _end in PIECES]
+    maps = np.tile(np.array(ROW), (1, 1, len(ROW), 1))
+    trace = make_trace([*pieces, "</s>"], maps={AttentionKind.ENCODER_SELF: maps})
+    places = [*(place[1:] for place in PIECES), (0, 0)]
+    tokens = tuple(
+        replace(token, start=start, end=end)
+        for token, (start, end) in zip(trace.source_tokens, places, strict=True)
+    )
+    session = Session()
+    session.set_text(TEXT)
+    field = show(made(session), 500, 60)
+    session.set_trace(replace(trace, source_tokens=tokens, text=TEXT))
+    field.session = session
+    return field
+
+
+def shades(field: SourceField) -> dict[str, str]:
+    return {
+        one.cursor.selectedText(): one.format.background().color().name()
+        for one in field.editor.extraSelections()
+    }
+
+
+def over(field: SourceField, character: int) -> QPoint:
+    """The middle of a character."""
+    edge = field.editor._edge(utf16_offsets(field.text())[character])
+    after = field.editor._edge(utf16_offsets(field.text())[character + 1])
+    return QPoint((edge.left() + after.left()) // 2, edge.center().y())
+
+
+def test_words_are_shaded_by_the_weight_on_them(lit) -> None:
+    lit.session.point(Place("source", 3))
+    colors = {word: shaded(LIGHT, weight).name() for word, weight in (("😀", 0.25), ("see", 0.6))}
+    assert shades(lit) == {**colors, "s": shaded(LIGHT, 0.1).name()}, "no shade for 0.005"
+    lit.apply_theme(DARK)
+    assert shades(lit)["see"] == shaded(DARK, 0.6).name()
+    lit.session.point(None)
+    assert shades(lit) == {}
+
+
+@pytest.mark.parametrize(("character", "token"), [(0, 0), (2, 1), (4, 2), (7, 3), (10, 4), (11, 5)])
+def test_the_word_under_the_pointer_is_pointed_at(qtbot, lit, character: int, token: int) -> None:
+    qtbot.mouseMove(lit.editor.viewport(), over(lit, character))
+    assert lit.session.pointed == Place("source", token)
+    assert lit.session.hover == (token, None), "its row is previewed"
+    QApplication.sendEvent(lit.editor, QEvent(QEvent.Type.Leave))
+    assert lit.session.pointed is None
+
+
+def test_beside_the_text_nothing_is_pointed_at(qtbot, lit) -> None:
+    qtbot.mouseMove(lit.editor.viewport(), over(lit, 4))
+    qtbot.mouseMove(lit.editor.viewport(), QPoint(400, 12))
+    assert lit.session.pointed is None
+
+
+def test_shades_and_unknown_marks_live_side_by_side(lit) -> None:
+    lit.set_unknown([(2, 3)])
+    lit.session.point(Place("source", 3))
+    lit.session.point(None)
+    assert underlined(lit) == ["😀"]
+    lit.session.point(Place("source", 3))
+    lit.set_unknown([])
+    assert set(underlined(lit)) == {"😀", "see", "s"}
+
+
+def test_while_typing_runs_ahead_shades_stay_with_their_words(qtbot, lit) -> None:
+    lit.session.pin(3)
+    before = shades(lit)
+    lit.editor.moveCursor(QTextCursor.MoveOperation.Start)
+    qtbot.keyClicks(lit.editor, "Oh ")
+    assert shades(lit) == before
+    qtbot.mouseMove(lit.editor.viewport(), over(lit, 7))
+    assert lit.session.hover == (None, None), "these are not yet the words of the trace"

@@ -5,16 +5,23 @@ from PySide6.QtGui import QHelpEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from core.trace.trace import AttentionKind, Trace
+from transformer_viz.drawing.shading import shaded
+from transformer_viz.linking import Place, linked
 from transformer_viz.session import Session
-from transformer_viz.theme import DARK
+from transformer_viz.theme import DARK, LIGHT
+from transformer_viz.views.spotlight import Spotlight
 from transformer_viz.views.target_chips import MOST_LINES, TargetChips
 
 E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
 
 
+def made(session: Session) -> TargetChips:
+    return TargetChips(session, Spotlight(session, session))
+
+
 @pytest.fixture
 def chips(session: Session, show) -> TargetChips:
-    return show(TargetChips(session), 900, 40)
+    return show(made(session), 900, 40)
 
 
 def middle(chips: TargetChips, step: int) -> QPoint:
@@ -54,12 +61,27 @@ def test_without_a_step_the_translation_is_heard(session, trace: Trace, chips) -
     assert chips.accessibleDescription() == trace.translation
 
 
-def test_hover_previews_a_decoder_row_only(qtbot, session, chips) -> None:
+def test_hover_points_at_the_token_from_any_map(qtbot, session, chips) -> None:
     qtbot.mouseMove(chips.viewport(), middle(chips, 2))
+    assert session.pointed == Place("target", 2)
     assert session.hover == (None, None), "an encoder map has no such row"
     session.select(kind=C)
     qtbot.mouseMove(chips.viewport(), middle(chips, 4))
     assert session.hover == (4, None)
+    qtbot.mouseMove(chips.viewport(), QPoint(890, 30))
+    assert (session.pointed, session.hover) == (None, (None, None))
+
+
+def test_chips_are_shaded_by_the_weight_on_them(session, trace, chips, pixels) -> None:
+    areas = [rect.toRect().adjusted(2, 4, -2, -20) for rect in chips._layout.rects]
+    before = [pixels(chips, area) for area in areas]
+    session.point(Place("source", 4))
+    weights = linked(trace, session.selection, Place("source", 4)).across
+    for area, old, weight in zip(areas, before, weights, strict=True):
+        new = pixels(chips, area)
+        assert (new != old).any() == (shaded(LIGHT, weight, "raised") != LIGHT.color("raised"))
+    session.point(None)
+    assert all((pixels(chips, a) == old).all() for a, old in zip(areas, before, strict=True))
 
 
 def test_keys_step_through_the_translation(qtbot, session, chips) -> None:
@@ -81,7 +103,9 @@ def test_keys_step_through_the_translation(qtbot, session, chips) -> None:
 
 def test_the_chosen_chip_looks_chosen(session, chips, pixels) -> None:
     session.select(kind=C)
-    areas = [rect.toRect().adjusted(1, 0, -1, 0) for rect in chips._layout.rects]
+    areas = [rect.toRect().adjusted(6, 0, -6, 0) for rect in chips._layout.rects]
+    for area in areas:
+        area.setHeight(1)  # of the border; the ground also tells what the token looks at
     before = [pixels(chips, area) for area in areas]
     session.pin(2)
     after = [pixels(chips, area) for area in areas]
@@ -131,7 +155,7 @@ def test_a_trace_that_predicts_nothing_shows_what_it_was_fed(session, make_trace
 def test_an_encoder_alone_has_no_chips(qtbot, make_trace, show) -> None:
     full = make_trace()
     session = Session()
-    chips = show(TargetChips(session), 600, 40)
+    chips = show(made(session), 600, 40)
     session.set_trace(Trace(source_tokens=full.source_tokens, attention={E: full.attention[E]}))
     qtbot.keyClick(chips, Qt.Key.Key_Right)
     assert session.selection.kind is E
