@@ -88,12 +88,12 @@ def draw_curves(
         pen = pens[series, tint]
         pen.setWidthF(max(HAIRLINE, layout.thickness * weight))
         painter.setPen(pen)
-        start, first, second, end = (QPointF(x, y) for x, y in points)
+        start, end = QPointF(*points[0]), QPointF(*points[3])
         if straight:
             painter.drawLine(start, end)
         else:
             path = QPainterPath(start)
-            path.cubicTo(first, second, end)
+            path.cubicTo(QPointF(*points[1]), QPointF(*points[2]), end)
             painter.drawPath(path)
 
 
