@@ -14,18 +14,30 @@ from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, scaled_font, set_role
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.head_pictures import MapAxes
-from transformer_viz.views.map_notes import map_notes
+from transformer_viz.views.map_notes import LABELS, map_notes
 from transformer_viz.views.map_options import MapOptions
 from transformer_viz.views.matrix_canvas import MatrixCanvas
 from transformer_viz.views.matrix_grid import MOST, MatrixGrid
 from transformer_viz.views.pin_tray import Pin, PinTray
+from transformer_viz.views.placeholder import Placeholder
 from transformer_viz.views.readout import Reading, ReadoutCard, read_cell
 from transformer_viz.views.shown_maps import Groups, ShownMaps
 from transformer_viz.views.stage_view import StageView
-from transformer_viz.views.wording import describe_selection, head_numbers, heads_title, token_name
+from transformer_viz.views.wording import (
+    describe_selection,
+    head_numbers,
+    heads_title,
+    plain_tooltip,
+    token_name,
+)
 
 EXPORT_RESOLUTION = 4.0
 """Pixels of the cells' image per logical pixel: viewers of SVG and PDF smooth between them."""
+
+_ONLY_SPECIALS = (
+    "Only special tokens here, and they are hidden",
+    "Switch “Hide specials” off to see them.",
+)
 
 _ZOOM_STEP = 1.25
 _PAGE = 10  # cells that Page Up and Page Down move
@@ -89,6 +101,7 @@ class Heatmap(StageView):
         self._state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self._notes, self._error = self._label("soft"), self._label("error")
         self._notes.setWordWrap(True)
+        self._notes.setToolTip(plain_tooltip(LABELS))
         head = QHBoxLayout()
         head.setSpacing(3 * GRID)
         head.addWidget(self._title, 1)
@@ -101,18 +114,9 @@ class Heatmap(StageView):
         header.addWidget(self._notes)
         header.addWidget(self._error)
 
-        self._headline, self._hint = self._label("title"), self._label("soft")
-        placeholder = QWidget()
-        lines = QVBoxLayout(placeholder)
-        lines.setContentsMargins(8 * GRID, 8 * GRID, 8 * GRID, 8 * GRID)
-        lines.addStretch(2)
-        for label in (self._headline, self._hint):
-            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            label.setWordWrap(True)
-            lines.addWidget(label)
-        lines.addStretch(3)
+        self._placeholder = Placeholder()
         self._pages = QStackedLayout()
-        for page in (placeholder, self.canvas, self.grid):
+        for page in (self._placeholder, self.canvas, self.grid):
             self._pages.addWidget(page)
 
         footer = QVBoxLayout()
@@ -162,11 +166,15 @@ class Heatmap(StageView):
 
     def _show_maps(self) -> None:
         pictures = [picture.matrix for picture in self._maps.pictures]
+        focused = self.canvas.hasFocus() or self.grid.hasFocus()
         self.canvas.set_picture(pictures[0] if len(self._maps.groups) == 1 else None)
         names = [head_numbers(heads[0]) for heads in self._maps.groups]
         self.grid.set_pictures(pictures if len(self._maps.groups) > 1 else (), names)
         self._show_state()
         self._show_marks()
+        self.setFocusProxy(self._map_view)
+        if focused:
+            self._map_view.setFocus()
 
     def _show_state(self) -> None:
         session, status = self.session, self.session.status
@@ -187,11 +195,9 @@ class Heatmap(StageView):
         self._error.setText(message)
         self._pages.setCurrentIndex(min(len(self._maps.groups), 2))  # placeholder, one map, several
         if has_trace and not self._maps.running:
-            self._headline.setText("Only special tokens here, and they are hidden")
-            self._hint.setText("Switch “Hide specials” off to see them.")
+            self._placeholder.say(*_ONLY_SPECIALS)
         else:
-            self._headline.setText(message or "No sentence yet")
-            self._hint.setText(_PLACEHOLDERS[status.phase])
+            self._placeholder.say(message or "No sentence yet", _PLACEHOLDERS[status.phase])
         self.controls.fit.setEnabled(len(self._maps.groups) == 1)
         self.canvas.set_stale(busy or self._maps.running)
         self._state.setText(status.message if busy else "Drawing …" * self._maps.running)

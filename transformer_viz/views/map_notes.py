@@ -6,6 +6,13 @@ from transformer_viz.options import ViewOptions
 from transformer_viz.views.head_pictures import HeadPicture
 from transformer_viz.views.wording import AXES
 
+LABELS = """\
+Beside a label: its number in the text.
+A low line before a label: a word starts here; without it the piece continues the word before.
+Grey chip: special token. ␣: a space by itself. ⟨E2⟩: one byte of a character.
+Dotted amber line: not in the vocabulary."""
+"""How to read what stands on the axes."""
+
 
 def map_notes(
     pictures: Sequence[HeadPicture], options: ViewOptions, heads: int, shown: int

@@ -22,6 +22,7 @@ _LOOK = """
     QToolButton:focus { border-color: palette(highlight); }
 """
 _HINT = "Click a cell to pin it, Ctrl+click to pin several; Esc releases all."
+_KEYS = "Arrows move the current pin, with Ctrl they pin another cell; Delete releases it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class PinTray(QWidget):
         self._hint = QLabel(_HINT)
         self._hint.setTextFormat(Qt.TextFormat.PlainText)
         self._hint.setFixedHeight(7 * GRID)
+        self._hint.setToolTip(_KEYS)
         set_role(self._hint, "faint")
         self._row = FlowLayout(self, GRID)
         self._row.addWidget(self._hint)

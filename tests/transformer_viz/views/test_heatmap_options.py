@@ -249,6 +249,16 @@ def test_keys_move_the_cell_side_by_side_too(qtbot, session, side_by_side: Heatm
     assert session.selection.pinned == ((0, 1),)
 
 
+def test_the_keyboard_stays_with_the_maps(qtbot, session, heatmap: Heatmap) -> None:
+    session.change_options(combine=Combine.SIDE_BY_SIDE)
+    heatmap.setFocus()
+    assert heatmap.canvas.hasFocus()
+    select_three(session)
+    assert heatmap.grid.hasFocus()
+    session.select(layer=1, head=0)
+    assert heatmap.canvas.hasFocus()
+
+
 def test_more_heads_than_fit_are_said_to_be_missing(session, make_trace, show) -> None:
     session.set_trace(make_trace(encoder=(10, 10)))
     session.change_options(combine=Combine.SIDE_BY_SIDE)

@@ -1,0 +1,29 @@
+"""What stands in the place of a picture while there is none."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from transformer_viz.theme import GRID, set_role
+
+
+class Placeholder(QWidget):
+    """A headline and what to do, in the middle."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._headline, self._hint = QLabel(), QLabel()
+        lines = QVBoxLayout(self)
+        lines.setContentsMargins(8 * GRID, 8 * GRID, 8 * GRID, 8 * GRID)
+        lines.addStretch(2)
+        for label, role in ((self._headline, "title"), (self._hint, "soft")):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setWordWrap(True)
+            set_role(label, role)
+            lines.addWidget(label)
+        lines.addStretch(3)
+
+    def say(self, headline: str, hint: str) -> None:
+        self._headline.setText(headline)
+        self._hint.setText(hint)
