@@ -31,7 +31,7 @@ class MapOptions(QWidget):
         self.scale = QComboBox()
         for scale in Scale:
             self.scale.addItem(NAMES[scale].capitalize(), scale.value)
-        self.scale.setAccessibleName("Colour scale")
+        _name(self.scale, "Colour scale")
         self.threshold = QDoubleSpinBox(
             minimum=0.0, maximum=1.0, singleStep=0.01, decimals=3, value=0.0
         )
@@ -56,7 +56,7 @@ class MapOptions(QWidget):
         self.combine = QComboBox()
         for combine, (name, _) in _COMBINATIONS.items():
             self.combine.addItem(name, combine.value)
-        self.combine.setAccessibleName("Several heads")
+        _name(self.combine, "Several heads")
         self.fit = QPushButton("Fit")
         self.fit.setToolTip("Show the whole map (0 or Home). The wheel zooms, dragging pans.")
         self.fit.setAccessibleName("Fit the whole map")
@@ -104,6 +104,12 @@ class MapOptions(QWidget):
         self.threshold.blockSignals(False)
         self.merge_words.setChecked(options.merge_words)
         self.hide_specials.setChecked(options.hide_specials)
+
+
+def _name(box: QComboBox, name: str) -> None:
+    """Its list can have the keyboard too."""
+    box.setAccessibleName(name)
+    box.view().setAccessibleName(name)
 
 
 def _toggle(text: str, tip: str) -> QPushButton:
