@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from core.trace.trace import Floats
 
 Doubles: TypeAlias = NDArray[np.float64]
+Complexes: TypeAlias = NDArray[np.complex128]
 Indices: TypeAlias = NDArray[np.intp]
 
 
@@ -69,6 +70,13 @@ class PositionTable:
         frequencies = self.frequencies
         return None if frequencies is None else 2 * np.pi / frequencies
 
+    @property
+    def points(self) -> Complexes:
+        """Each pair as a point, cosine + i·sine, [n, D/2]. A shift multiplies it by e^(iφ)."""
+        sine, cosine = self.pairs.T
+        points: Complexes = self.values[:, cosine] + 1j * self.values[:, sine].astype(np.float64)
+        return points
+
     def pair_of(self, column: int) -> tuple[int, str]:
         """The pair that a column belongs to, and its part in it: "sin" or "cos"."""
         pair, part = np.argwhere(self.pairs == column)[0]
@@ -77,17 +85,15 @@ class PositionTable:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """PE(pos + k) against one rotation of PE(pos), for every position that has a partner.
+    """PE(pos + k) against one rotation R_k of PE(pos), for every position that has a partner.
 
     Attributes:
-        angles: how far each pair is turned, [D/2], in radians.
-        rotated: R_k PE(pos), [n - k, D].
+        angles: how far R_k turns each pair, [D/2], in radians.
         error: max |R_k PE(pos) - PE(pos + k)| over all positions and columns.
     """
 
     k: int
     angles: Doubles
-    rotated: Doubles
     error: float
 
 
@@ -116,23 +122,22 @@ def rotation(angles: Doubles, pairs: Indices) -> Doubles:
     return matrix
 
 
-def shift(table: PositionTable, k: int) -> Shift:
+def shift(points: Complexes, k: int, frequencies: Doubles | None) -> Shift:
     """The rotation R_k that takes each PE(pos) to PE(pos + k), 0 <= k < n.
 
     Of sinusoids it turns the pair of frequency ω by k·ω, whatever the position. A learned table
     has no such rotation: each pair is then turned by the angle that fits all positions best, in
     least squares, and the error says how far from fixed the shift is.
+
+    Args:
+        points, frequencies: of the ``PositionTable``.
     """
-    sine, cosine = table.pairs.T
-    points = table.values[:, cosine] + 1j * table.values[:, sine].astype(np.float64)  # [n, D/2]
     before, after = points[: len(points) - k], points[k:]
-    frequencies = table.frequencies
     if frequencies is None:
-        angles = np.angle((before.conj() * after).sum(axis=0))
+        angles = np.angle(np.einsum("np,np->p", before.conj(), after))
     else:
         angles = k * frequencies
-    turned = before * np.exp(1j * angles)  # [n - k, D/2]
-    rotated = np.empty((len(turned), table.d_model))
-    rotated[:, cosine], rotated[:, sine] = turned.real, turned.imag
-    error = float(np.abs(rotated - table.values[k:]).max())
-    return Shift(k, angles, rotated, error)
+    missed = before * np.exp(1j * angles)  # [n - k, D/2]
+    missed -= after
+    error = max(float(np.abs(part).max()) for part in (missed.real, missed.imag))
+    return Shift(k, angles, error)

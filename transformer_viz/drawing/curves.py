@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
 from transformer_viz.drawing.extent import Extent, region_brush, regions
 from transformer_viz.drawing.head_colors import head_color
@@ -15,7 +16,6 @@ from transformer_viz.drawing.numbers import signed
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 MARGIN = 4 * GRID
-_STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine)  # a sine is solid, a cosine dashed
 _SWATCH = 6 * GRID
 
 
@@ -26,20 +26,20 @@ class Curve:
     values: np.ndarray
     label: str
     slot: int
-    dashed: bool
 
     def pen(self, theme: Theme) -> QPen:
-        return QPen(head_color(theme, self.slot), 2, _STYLES[self.dashed])
+        cap = Qt.PenCapStyle.SquareCap
+        return QPen(head_color(theme, self.slot), 2, Qt.PenStyle.SolidLine, cap)
 
 
 @dataclass(frozen=True, slots=True)
 class PlotLayout:
-    """`plot`: where the curves are; `legend_height`: of all its lines, above."""
+    """`plot`: where the curves are; `columns`: of the legend above."""
 
     plot: QRectF
     shown: int
     columns: int
-    legend_height: float
+    legend_top: float
 
     def x(self, position: float) -> float:
         return self.plot.left() + position / max(1, self.shown - 1) * self.plot.width()
@@ -60,20 +60,18 @@ def lay_out_plot(rect: QRectF, curves: Sequence[Curve], extent: Extent, font: QF
     marks = len(extent.marks()) * (small.height() + GRID)
     bottom = small.height() + 2 * GRID + MARGIN
     plot = rect.adjusted(left, legend + marks, -MARGIN, -bottom)
-    return PlotLayout(plot, extent.shown, columns, legend)
+    return PlotLayout(plot, extent.shown, columns, rect.top())
 
 
-def draw_curves(
+def draw_plot(
     painter: QPainter,
-    rect: QRectF,
     curves: Sequence[Curve],
     extent: Extent,
     layout: PlotLayout,
     theme: Theme,
     font: QFont,
-    focus: int | None,
 ) -> None:
-    """`focus`: the position whose values stand in the legend."""
+    """Everything but the legend."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     plot = layout.plot
@@ -81,23 +79,50 @@ def draw_curves(
     for start, stop in regions(extent):
         brush = region_brush(extent, start, theme, plot.topLeft())
         if brush is not None:
-            ends = (layout.x(start), layout.x(min(stop, extent.shown - 1)))
-            painter.fillRect(
-                QRectF(QPointF(ends[0], plot.top()), QPointF(ends[1], plot.bottom())), brush
-            )
+            left, right = layout.x(start), layout.x(min(stop, extent.shown - 1))
+            painter.fillRect(QRectF(left, plot.top(), right - left, plot.height()), brush)
     _draw_scales(painter, layout, limit, theme, font)
     _draw_marks(painter, layout, extent, theme, font)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
     for curve in curves:
-        y = plot.center().y() - curve.values / limit * plot.height() / 2
-        x = [layout.x(position) for position in range(len(y))]
+        heights = plot.center().y() - curve.values / limit * plot.height() / 2
+        points = [QPointF(layout.x(at), y) for at, y in enumerate(heights.tolist())]
         painter.setPen(curve.pen(theme))
-        painter.drawPolyline(QPolygonF([QPointF(*p) for p in zip(x, y.tolist(), strict=True)]))
+        # Lines one by one: Qt takes many times as long over one path that crosses itself.
+        painter.drawLines([QLineF(*ends) for ends in pairwise(points)])
+    painter.restore()
+
+
+def draw_reading(
+    painter: QPainter,
+    curves: Sequence[Curve],
+    layout: PlotLayout,
+    theme: Theme,
+    font: QFont,
+    focus: int | None,
+) -> None:
+    """The legend, with the values at the position in focus and a line there."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    plot = layout.plot
     if focus is not None:
         painter.setPen(QPen(theme.color("accent"), 1))
-        x_focus = layout.x(focus)
-        painter.drawLine(QPointF(x_focus, plot.top()), QPointF(x_focus, plot.bottom()))
-    _draw_legend(painter, rect, curves, layout, theme, font, focus)
+        x = layout.x(focus)
+        painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()))
+    painter.setFont(font)
+    line = QFontMetricsF(font).height()
+    width = plot.width() / layout.columns
+    for index, curve in enumerate(curves):
+        left = plot.left() + index % layout.columns * width
+        top = layout.legend_top + index // layout.columns * (line + GRID)
+        painter.setPen(curve.pen(theme))
+        y = top + line / 2
+        painter.drawLine(QPointF(left, y), QPointF(left + _SWATCH, y))
+        text = curve.label
+        if focus is not None and focus < len(curve.values):
+            text += f": {signed(float(curve.values[focus]))}"
+        painter.setPen(theme.color("ink"))
+        box = QRectF(left + _SWATCH + 2 * GRID, top, width - _SWATCH - 2 * GRID, line)
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
     painter.restore()
 
 
@@ -152,29 +177,3 @@ def _draw_marks(
 def _legend_width(curve: Curve, font: QFont) -> float:
     text = QFontMetricsF(font).horizontalAdvance(f"{curve.label}: −0.00")
     return _SWATCH + 2 * GRID + text + 4 * GRID
-
-
-def _draw_legend(
-    painter: QPainter,
-    rect: QRectF,
-    curves: Sequence[Curve],
-    layout: PlotLayout,
-    theme: Theme,
-    font: QFont,
-    focus: int | None,
-) -> None:
-    painter.setFont(font)
-    line = QFontMetricsF(font).height()
-    width = (layout.plot.right() - layout.plot.left()) / layout.columns
-    for index, curve in enumerate(curves):
-        left = layout.plot.left() + index % layout.columns * width
-        top = rect.top() + index // layout.columns * (line + GRID)
-        painter.setPen(curve.pen(theme))
-        y = top + line / 2
-        painter.drawLine(QPointF(left, y), QPointF(left + _SWATCH, y))
-        text = curve.label
-        if focus is not None and focus < len(curve.values):
-            text += f": {signed(float(curve.values[focus]))}"
-        painter.setPen(theme.color("ink"))
-        box = QRectF(left + _SWATCH + 2 * GRID, top, width - _SWATCH - 2 * GRID, line)
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)

@@ -1,9 +1,8 @@
 """A `NumberMap` to point at: hover, click, arrow keys."""
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPen
 
 from transformer_viz.drawing.number_map import (
     MapLayout,
@@ -12,7 +11,8 @@ from transformer_viz.drawing.number_map import (
     lay_out_map,
     map_image,
 )
-from transformer_viz.theme import GRID, LIGHT, Theme
+from transformer_viz.theme import Theme
+from transformer_viz.views.picture import Picture
 
 _MOVES = {
     Qt.Key.Key_Left: (0, -1),
@@ -24,31 +24,23 @@ _MOVES = {
 }
 
 
-class NumberCanvas(QWidget):
+class NumberCanvas(Picture):
     """The cell in focus is the one under the pointer, else where the arrow keys went."""
 
     focusMoved = Signal()
     clicked = Signal(int, int)  # row, column; also by Return and Space
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self.cell: tuple[int, int] | None = None
         self.picture: NumberMap | None = None
         self._table = np.zeros((256, 4), np.uint8)
         self._image = QImage()
         self._image_of: tuple[MapLayout, float] | None = None
-        self._theme = LIGHT
-        self.setAccessibleName(name)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(60 * GRID, 40 * GRID)
 
     def show_picture(self, picture: NumberMap, table: np.ndarray, theme: Theme) -> None:
         """`table`: RGBA uint8 [256, 4] by code."""
-        self.picture, self._table, self._theme = picture, table, theme
+        self.picture, self._table, self.theme = picture, table, theme
         self._image_of = None
         if self.cell is not None and not self._exists(*self.cell):
             self._move_to(None)
@@ -75,9 +67,12 @@ class NumberCanvas(QWidget):
             self.update()
             self.focusMoved.emit()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.color("paper"))
+    def frame(self) -> QRectF | None:
+        if self.picture is None:
+            return None
+        return self.layout_now().cells.adjusted(-0.5, -0.5, 0.5, 0.5)
+
+    def paint(self, painter: QPainter) -> None:
         if self.picture is None:
             return
         layout, ratio = self.layout_now(), self.devicePixelRatioF()
@@ -91,23 +86,20 @@ class NumberCanvas(QWidget):
             layout,
             self._image,
             self._table,
-            self._theme,
+            self.theme,
             self.font(),
         )
-        if self.hasFocus():
-            painter.setPen(self._theme.color("accent"))
-            painter.drawRect(layout.cells.adjusted(-0.5, -0.5, 0.5, 0.5))
         if self.cell is not None:
             self._draw_cross(painter, layout, *self.cell)
 
     def _draw_cross(self, painter: QPainter, layout: MapLayout, row: int, column: int) -> None:
         cell, cells = layout.cell_rect(row, column), layout.cells
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(self._theme.color("accent"), 1))
+        painter.setPen(QPen(self.theme.color("accent"), 1))
         painter.drawRect(QRectF(cells.left(), cell.top(), cells.width(), cell.height()))
         painter.drawRect(QRectF(cell.left(), cells.top(), cell.width(), cells.height()))
         frame = cell.united(QRectF(cell.center() - QPointF(3, 3), cell.center() + QPointF(3, 3)))
-        painter.setPen(QPen(self._theme.color("ink"), 1.5))
+        painter.setPen(QPen(self.theme.color("ink"), 1.5))
         painter.drawRect(frame)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -135,9 +127,3 @@ class NumberCanvas(QWidget):
             self.clicked.emit(*self.cell)
         else:
             super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QEvent) -> None:
-        self.update()
-
-    def focusOutEvent(self, event: QEvent) -> None:
-        self.update()

@@ -1,14 +1,15 @@
 """Chosen dimensions over position: waves of different length."""
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPixmap
+from PySide6.QtWidgets import QVBoxLayout
 
-from transformer_viz.drawing.curves import Curve, PlotLayout, draw_curves, lay_out_plot
+from transformer_viz.drawing.curves import Curve, PlotLayout, draw_plot, draw_reading, lay_out_plot
 from transformer_viz.drawing.extent import Extent
 from transformer_viz.drawing.numbers import signed
-from transformer_viz.theme import GRID, LIGHT, Theme
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.accessibility import announce
+from transformer_viz.views.picture import Picture
 from transformer_viz.views.position_page import (
     PositionPage,
     PositionState,
@@ -24,27 +25,21 @@ _MOVES = {
 }
 
 
-class CurveCanvas(QWidget):
+class CurveCanvas(Picture):
     """The position in focus is the one under the pointer, else where the arrow keys went."""
 
     focusMoved = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("Dimensions over position")
         self.position: int | None = None
         self.curves: tuple[Curve, ...] = ()
         self._extent: Extent | None = None
-        self._theme = LIGHT
-        self.setAccessibleName("Dimensions over position")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(60 * GRID, 40 * GRID)
+        self._plot = QPixmap()  # all that stays the same while the pointer moves
 
     def show_curves(self, curves: tuple[Curve, ...], extent: Extent, theme: Theme) -> None:
-        self.curves, self._extent, self._theme = curves, extent, theme
+        self.curves, self._extent, self.theme = curves, extent, theme
+        self._plot = QPixmap()
         if self.position is not None and self.position >= extent.present:
             self._move_to(None)
         self.update()
@@ -54,25 +49,28 @@ class CurveCanvas(QWidget):
         rect = QRectF(self.rect()).adjusted(0, GRID, 0, 0)
         return lay_out_plot(rect, self.curves, self._extent, self.font())
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.color("paper"))
+    def frame(self) -> QRectF | None:
+        return None if self._extent is None else self.layout_now().plot
+
+    def paint(self, painter: QPainter) -> None:
         if self._extent is None:
             return
-        rect = QRectF(self.rect()).adjusted(0, GRID, 0, 0)
-        draw_curves(
-            painter,
-            rect,
-            self.curves,
-            self._extent,
-            self.layout_now(),
-            self._theme,
-            self.font(),
-            self.position,
-        )
-        if self.hasFocus():
-            painter.setPen(self._theme.color("accent"))
-            painter.drawRect(self.layout_now().plot)
+        layout, font = self.layout_now(), self.font()
+        draw_plot(painter, self.curves, self._extent, layout, self.theme, font)
+        draw_reading(painter, self.curves, layout, self.theme, font, self.position)
+
+    def paint_screen(self, painter: QPainter) -> None:
+        if self._extent is None:
+            return
+        layout, font, ratio = self.layout_now(), self.font(), self.devicePixelRatioF()
+        if self._plot.size() != self.size() * ratio:
+            self._plot = QPixmap(self.size() * ratio)
+            self._plot.setDevicePixelRatio(ratio)
+            self._plot.fill(self.theme.color("paper"))
+            with QPainter(self._plot) as onto:
+                draw_plot(onto, self.curves, self._extent, layout, self.theme, font)
+        painter.drawPixmap(0, 0, self._plot)
+        draw_reading(painter, self.curves, layout, self.theme, font, self.position)
 
     def _move_to(self, position: int | None) -> None:
         assert self._extent is not None
@@ -99,12 +97,6 @@ class CurveCanvas(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def focusInEvent(self, event: QEvent) -> None:
-        self.update()
-
-    def focusOutEvent(self, event: QEvent) -> None:
-        self.update()
-
 
 class PositionCurves(PositionPage):
     def __init__(self) -> None:
@@ -120,7 +112,7 @@ class PositionCurves(PositionPage):
         column.addWidget(self.canvas, 1)
         column.addWidget(self.reading)
 
-    def picture(self) -> QWidget:
+    def picture(self) -> Picture:
         return self.canvas
 
     def show_state(self, state: PositionState, theme: Theme) -> None:
@@ -131,7 +123,6 @@ class PositionCurves(PositionPage):
                 values=table.values[: extent.present, dimension],
                 label=dimension_name(table, dimension),
                 slot=slot,
-                dashed=not table.learned and table.pair_of(dimension)[1] == "cos",
             )
             for slot, dimension in enumerate(state.dimensions)
         )

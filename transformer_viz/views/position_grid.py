@@ -2,7 +2,7 @@
 
 import numpy as np
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout
 
 from transformer_viz.drawing.diverging import diverging_table, encode_signed
 from transformer_viz.drawing.number_map import NumberMap
@@ -11,6 +11,7 @@ from transformer_viz.drawing.scales import Legend
 from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.number_canvas import NumberCanvas
+from transformer_viz.views.picture import Picture
 from transformer_viz.views.position_page import (
     PositionPage,
     PositionState,
@@ -38,7 +39,7 @@ class PositionGrid(PositionPage):
         column.addWidget(self.reading)
         self.reading.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
 
-    def picture(self) -> QWidget:
+    def picture(self) -> Picture:
         return self.canvas
 
     def show_state(self, state: PositionState, theme: Theme) -> None:

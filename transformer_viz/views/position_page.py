@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from core.trace.positions import PositionTable
 from transformer_viz.drawing.extent import Extent
 from transformer_viz.theme import Theme, set_role
+from transformer_viz.views.picture import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class PositionPage(QWidget):
     def show_state(self, state: PositionState, theme: Theme) -> None:
         raise NotImplementedError
 
-    def picture(self) -> QWidget:
+    def picture(self) -> Picture:
         """The part that is exported."""
         raise NotImplementedError
 

@@ -4,18 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QRectF, QSize, QSizeF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
-    QSizePolicy,
     QSlider,
     QSpinBox,
     QVBoxLayout,
-    QWidget,
 )
 
-from core.trace.positions import PositionTable, Shift, rotation, shift
+from core.trace.positions import Complexes, PositionTable, Shift, rotation, shift
 from transformer_viz.drawing.diverging import diverging_table
 from transformer_viz.drawing.numbers import share
 from transformer_viz.drawing.rotation import TurnedPair, draw_pair, draw_rotation, face_size
@@ -23,6 +21,7 @@ from transformer_viz.drawing.strips import HEIGHT as STRIP
 from transformer_viz.drawing.strips import draw_strip
 from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font
 from transformer_viz.views.accessibility import announce
+from transformer_viz.views.picture import Picture
 from transformer_viz.views.position_page import PositionPage, PositionState, label
 
 MOST_PAIRS = 4
@@ -44,26 +43,25 @@ class ShiftPicture:
     title: str
 
 
-class ShiftCanvas(QWidget):
+class ShiftCanvas(Picture):
     """Left, pairs as clock faces; right, the part of R_k that turns them; below, whole vectors."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("Shift as a rotation")
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.shown: ShiftPicture | None = None
-        self._theme = LIGHT
-        self.setAccessibleName("Shift as a rotation")
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(60 * GRID, 48 * GRID)
 
     def show_picture(self, picture: ShiftPicture, theme: Theme) -> None:
-        self.shown, self._theme = picture, theme
+        self.shown, self.theme = picture, theme
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.color("paper"))
+    def frame(self) -> QRectF | None:
+        return None
+
+    def paint(self, painter: QPainter) -> None:
         if self.shown is None:
             return
         inside = QRectF(self.rect()).adjusted(MARGIN, GRID, -MARGIN, -GRID)
@@ -91,14 +89,14 @@ class ShiftCanvas(QWidget):
             left = rect.left() + index % columns * width
             top = rect.top() + index // columns * height
             cell = QRectF(left, top, width, height)
-            draw_pair(painter, cell, pair, radius or 1.0, self._theme, self.font())
+            draw_pair(painter, cell, pair, radius or 1.0, self.theme, self.font())
 
     def _draw_matrix(self, painter: QPainter, rect: QRectF) -> None:
         assert self.shown is not None
         small = scaled_font(self.font(), 0.85)
         line = QFontMetricsF(small).height()
         painter.setFont(small)
-        painter.setPen(self._theme.color("ink"))
+        painter.setPen(self.theme.color("ink"))
         title = QRectF(rect.left(), rect.top(), rect.width(), line)
         painter.drawText(title, 0, self.shown.title)
         draw_rotation(
@@ -106,14 +104,14 @@ class ShiftCanvas(QWidget):
             rect.adjusted(0, line + GRID, 0, 0),
             self.shown.matrix,
             self.shown.columns,
-            diverging_table(self._theme),
-            self._theme,
+            diverging_table(self.theme),
+            self.theme,
             self.font(),
         )
 
     def _draw_strips(self, painter: QPainter, rect: QRectF, pitch: float) -> None:
         assert self.shown is not None
-        table = diverging_table(self._theme)
+        table = diverging_table(self.theme)
         painter.setFont(scaled_font(self.font(), 0.85))
         names = 2 * GRID + max(
             QFontMetricsF(painter.font()).horizontalAdvance(name) for name, _ in _STRIPS
@@ -123,12 +121,12 @@ class ShiftCanvas(QWidget):
             zip(_STRIPS, self.shown.vectors, strict=True)
         ):
             top = rect.top() + row * pitch
-            painter.setPen(self._theme.color(token))
+            painter.setPen(self.theme.color(token))
             painter.drawText(
                 QRectF(rect.left(), top, names, STRIP), Qt.AlignmentFlag.AlignVCenter, name
             )
             strip = QRectF(rect.left() + names, top, rect.width() - names, STRIP)
-            draw_strip(painter, strip, values, limit, table, self._theme)
+            draw_strip(painter, strip, values, limit, table, self.theme)
 
 
 class PositionShift(PositionPage):
@@ -136,7 +134,7 @@ class PositionShift(PositionPage):
         super().__init__()
         self._state: PositionState | None = None
         self._theme = LIGHT
-        self._of: tuple[PositionTable, int] | None = None
+        self._points: Complexes | None = None  # of the table shown
         self._shift: Shift | None = None
         self.k = Amount("k", "Shift by k positions", 5)
         self.position = Amount("pos", "Position", 0)
@@ -158,10 +156,12 @@ class PositionShift(PositionPage):
         rows.addWidget(self.canvas, 1)
         rows.addWidget(self.statement)
 
-    def picture(self) -> QWidget:
+    def picture(self) -> Picture:
         return self.canvas
 
     def show_state(self, state: PositionState, theme: Theme) -> None:
+        if self._state is None or self._state.table is not state.table:
+            self._points, self._shift = state.table.points, None
         self._state, self._theme = state, theme
         last = len(state.table.values) - 1
         self.k.set_maximum(last // 2)
@@ -169,15 +169,14 @@ class PositionShift(PositionPage):
         self._refresh()
 
     def _refresh(self) -> None:
-        if self._state is None:
+        if self._state is None or self._points is None:
             return
         table, k = self._state.table, self.k.box.value()
-        if self._of is None or self._of[0] is not table or self._of[1] != k:
-            self._of, self._shift = (table, k), shift(table, k)
-        assert self._shift is not None
+        if self._shift is None or self._shift.k != k:
+            self._shift = shift(self._points, k, table.frequencies)
         position = self.position.box.value()
         pairs = _chosen_pairs(table, self._state.dimensions)
-        picture = shift_picture(table, self._shift, position, pairs)
+        picture = shift_picture(table, self._points, self._shift, position, pairs)
         self.canvas.show_picture(picture, self._theme)
         self.statement.setText(shift_statement(table, self._shift))
         turns = ", ".join(f"{pair.name} by {pair.angle:.2f} rad" for pair in picture.pairs)
@@ -210,26 +209,26 @@ def _chosen_pairs(table: PositionTable, dimensions: tuple[int, ...]) -> list[int
 
 
 def shift_picture(
-    table: PositionTable, one: Shift, position: int, pairs: list[int]
+    table: PositionTable, points: Complexes, one: Shift, position: int, pairs: list[int]
 ) -> ShiftPicture:
-    vectors = np.stack(
-        [table.values[position], one.rotated[position], table.values[position + one.k]]
-    )
+    """`points`: of the table."""
+    start, target = points[position], points[position + one.k]  # [D/2]
+    three = np.stack([start, start * np.exp(1j * one.angles), target])
+    vectors = np.empty((3, table.d_model))
+    sine, cosine = table.pairs.T
+    vectors[:, sine], vectors[:, cosine] = three.imag, three.real
     wavelengths = table.wavelengths
-    turned = []
-    for pair in pairs:
-        sine, cosine = table.pairs[pair]
-        points = vectors[:, cosine] + 1j * vectors[:, sine]
-        turned.append(
-            TurnedPair(
-                name=f"dims {sine}, {cosine}",
-                note="" if wavelengths is None else f"wavelength {wavelengths[pair]:,.1f}",
-                angle=float(one.angles[pair]),
-                start=complex(points[0]),
-                turned=complex(points[1]),
-                target=complex(points[2]),
-            )
+    turned = [
+        TurnedPair(
+            name=f"dims {sine[pair]}, {cosine[pair]}",
+            note="" if wavelengths is None else f"wavelength {wavelengths[pair]:,.1f}",
+            angle=float(one.angles[pair]),
+            start=complex(three[0, pair]),
+            turned=complex(three[1, pair]),
+            target=complex(three[2, pair]),
         )
+        for pair in pairs
+    ]
     blocks = np.arange(2 * len(pairs)).reshape(-1, 2)
     return ShiftPicture(
         pairs=tuple(turned),
@@ -250,6 +249,6 @@ def shift_statement(table: PositionTable, one: Shift) -> str:
         )
     return (
         "PE(pos + k) = R_k · PE(pos), with the same R_k for every position: the largest "
-        f"difference over all {len(one.rotated)} positions and {table.d_model} dimensions is "
-        f"{share(one.error)}."
+        f"difference over all {len(table.values) - one.k} positions and {table.d_model} "
+        f"dimensions is {share(one.error)}."
     )

@@ -1,9 +1,10 @@
 """How alike the encodings of every two positions are."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout
 
 from core.trace.positions import similarity
 from core.trace.trace import Floats
@@ -14,6 +15,7 @@ from transformer_viz.drawing.scales import Legend
 from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.number_canvas import NumberCanvas
+from transformer_viz.views.picture import Picture
 from transformer_viz.views.position_page import PositionPage, PositionState, label
 from transformer_viz.views.stream import Stream
 
@@ -27,15 +29,24 @@ _SINUSOIDS = (
 _LEARNED = "Nothing obliges a learned table to have neighbours alike: what is alike, training made."
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Similarities:
+    """Of every two positions, [n, n], with their colours: uint8 codes up to ±limit."""
+
+    values: Floats
+    codes: np.ndarray
+    limit: float
+
+
 class PositionSimilarity(PositionPage):
     def __init__(self) -> None:
         super().__init__()
         self._state: PositionState | None = None
         self._theme = LIGHT
-        self._values: Floats | None = None  # [n, n], of the positions shown that exist
-        self._of: tuple[Floats, int, bool] | None = None  # what `_values` is the similarity of
+        self._found: Similarities | None = None  # of the positions shown that exist
+        self._of: tuple[Floats, int, bool] | None = None  # what `_found` is the similarity of
         self._stream = Stream(self)
-        self._stream.arrived.connect(self._show_values)
+        self._stream.arrived.connect(self._show)
         self.canvas = NumberCanvas("Similarity of every two positions")
         self.canvas.focusMoved.connect(self._show_reading)
         self.setFocusProxy(self.canvas)
@@ -59,7 +70,7 @@ class PositionSimilarity(PositionPage):
         column.addWidget(self.canvas, 1)
         column.addWidget(self.reading)
 
-    def picture(self) -> QWidget:
+    def picture(self) -> Picture:
         return self.canvas
 
     def show_state(self, state: PositionState, theme: Theme) -> None:
@@ -72,25 +83,24 @@ class PositionSimilarity(PositionPage):
         values, present = self._state.table.values, self._state.extent.present
         cosine = self.cosine.isChecked()
         if self._of is not None and self._of[0] is values and self._of[1:] == (present, cosine):
-            if self._values is not None:
-                self._show_values(self._values)
+            if self._found is not None:
+                self._show(self._found)
             return
-        self._of, self._values = (values, present, cosine), None
+        self._of, self._found = (values, present, cosine), None
         shown = values[:present]
         if present * shown.size <= INLINE_PRODUCTS:
             self._stream.stop()
-            self._show_values(similarity(shown, cosine=cosine))
+            self._show(_similarities(shown, cosine))
         else:
             self.reading.setText("Computing …")
-            self._stream.start(_similarities(shown, cosine))
+            self._stream.start(_stream(shown, cosine))
 
-    def _show_values(self, values: Floats) -> None:
+    def _show(self, found: Similarities) -> None:
         assert self._state is not None
-        self._values = values
-        extent, present = self._state.extent, len(values)
-        limit = 1.0 if self.cosine.isChecked() else float(np.abs(values).max()) or 1.0
+        self._found = found
+        extent, present, limit = self._state.extent, len(found.values), found.limit
         codes = np.zeros((extent.shown, extent.shown), np.uint8)
-        codes[:present, :present] = encode_signed(values, limit)
+        codes[:present, :present] = found.codes
         name = "cosine" if self.cosine.isChecked() else "dot product"
         ticks = ((1.0, f"{limit:.3g}"), (0.5, "0"), (0.0, f"−{limit:.3g}"))
         picture = NumberMap(codes, extent, True, "position", Legend((name,), ticks))
@@ -99,15 +109,21 @@ class PositionSimilarity(PositionPage):
 
     def _show_reading(self) -> None:
         cell = self.canvas.cell
-        if self._values is None or cell is None:
+        if self._found is None or cell is None:
             self.reading.setText("Point at a cell to read it.")
             return
         p, q = cell
-        value = signed(float(self._values[p, q]), 3)
+        value = signed(float(self._found.values[p, q]), 3)
         what = f"cos(PE({p}), PE({q}))" if self.cosine.isChecked() else f"PE({p}) · PE({q})"
         self.reading.setText(f"{what} = {value}, distance {abs(p - q)}")
         announce(self.canvas, self.reading.text())
 
 
-def _similarities(values: Floats, cosine: bool) -> Iterator[Floats]:
-    yield similarity(values, cosine=cosine)
+def _similarities(values: Floats, cosine: bool) -> Similarities:
+    found = similarity(values, cosine=cosine)
+    limit = 1.0 if cosine else float(np.abs(found).max()) or 1.0
+    return Similarities(found, encode_signed(found, limit), limit)
+
+
+def _stream(values: Floats, cosine: bool) -> Iterator[Similarities]:
+    yield _similarities(values, cosine)

@@ -18,6 +18,7 @@ from core.trace.positions import PositionTable
 from transformer_viz.drawing.extent import Extent
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, set_role
+from transformer_viz.views.picture import Picture
 from transformer_viz.views.position_curves import PositionCurves
 from transformer_viz.views.position_grid import PositionGrid
 from transformer_viz.views.position_page import PositionPage, PositionState, label
@@ -37,6 +38,14 @@ PAGES = {
 """The name of each page and its title."""
 
 _WAITING = "The picture appears as soon as the model can answer."
+
+_LAYOUTS = {
+    "interleaved": "Sines and cosines in turn: "
+    "PE(pos, 2i) = sin(ω·pos), PE(pos, 2i + 1) = cos(ω·pos)",
+    "halves": "All sines, then all cosines: "
+    "PE(pos, i) = sin(ω·pos), PE(pos, d_model/2 + i) = cos(ω·pos)",
+}
+_LEARNED = "One trained vector for each position, the same for encoder and decoder"
 
 MOST_CURVES = 6
 FEWEST_SHOWN = 8
@@ -81,17 +90,21 @@ class Positions(StageView):
         self._shown_label.setBuddy(self.shown)
         self.shown.setAccessibleName("Last position shown")
         self.shown.setKeyboardTracking(False)
-        for control in (self.dimensions, self._shown_label, self.shown):
+        for control in (self._shown_label, self.shown):
             bar.addWidget(control)
         self._facts = label("soft")
-        self._facts.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
+        about = QHBoxLayout()
+        about.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
+        about.setSpacing(2 * GRID)
+        about.addWidget(self._facts, 1)
+        about.addWidget(self.dimensions)
         self._problem = label("error", wrap=True)
         self._problem.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2 * GRID)
         column.addLayout(bar)
-        column.addWidget(self._facts)
+        column.addLayout(about)
         column.addWidget(self._problem)
         column.addWidget(self._pages, 1)
         self.setFocusProxy(self.switch.button(0))
@@ -119,6 +132,8 @@ class Positions(StageView):
         self._problem.setVisible(bool(self._what_if.table_problem))
         about_table = isinstance(page, PositionPage)
         follows = page in (self.curves, self.shift)
+        if table is not None:
+            self._facts.setToolTip(_LEARNED if table.learned else _LAYOUTS[table.layout])
         self._facts.setVisible(about_table and not self._what_if.table_problem)
         self.dimensions.setVisible(follows and table is not None)
         for control in (self._shown_label, self.shown):
@@ -160,11 +175,13 @@ class Positions(StageView):
         return self.picture().size()
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
+        painter.save()
         painter.fillRect(rect, self.theme.color("paper"))
-        picture = self.picture()
-        picture.render(painter, rect.topLeft(), picture.rect(), self.RenderFlag.DrawChildren)
+        painter.translate(rect.topLeft())
+        self.picture().paint(painter)
+        painter.restore()
 
-    def picture(self) -> QWidget:
+    def picture(self) -> Picture:
         """What the page shows, without its controls."""
         page = self._pages.currentWidget()
         assert isinstance(page, PositionPage | WhatIfPanel)
@@ -244,12 +261,7 @@ def facts(table: PositionTable) -> str:
     if table.learned:
         parts.append(f"Learned table of {len(table.values):,} positions")
     else:
-        layout = (
-            "all sines, then all cosines"
-            if table.layout == "halves"
-            else "sines and cosines in turn"
-        )
-        parts.append(f"Sinusoids, {layout}")
+        parts.append(f"Sinusoids, {table.layout}")
         if table.denominator != "d_model":
             parts.append("last wavelength 10000 · 2π")
     parts.append(f"{table.d_model} dimensions")

@@ -1,9 +1,8 @@
 """The maps of a sentence and its variant, to point at: the same pair of tokens lights up in all."""
 
 import numpy as np
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 
 from transformer_viz.drawing.variant_maps import (
     TokenMap,
@@ -11,7 +10,8 @@ from transformer_viz.drawing.variant_maps import (
     draw_variant,
     lay_out_variant,
 )
-from transformer_viz.theme import GRID, LIGHT, Theme
+from transformer_viz.theme import Theme
+from transformer_viz.views.picture import Picture
 
 _MOVES = {
     Qt.Key.Key_Left: (0, -1),
@@ -21,47 +21,42 @@ _MOVES = {
 }
 
 
-class VariantCanvas(QWidget):
+class VariantCanvas(Picture):
     """`focus`: query and key in the sentence's own order."""
 
     focusMoved = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("Attention of the sentence and of its variant")
         self.focus: tuple[int, int] | None = None
         self.maps: tuple[TokenMap, ...] = ()
         self._table = np.zeros((256, 4), np.uint8)
-        self._theme = LIGHT
-        self.setAccessibleName("Attention of the sentence and of its variant")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(60 * GRID, 40 * GRID)
 
     def show_maps(self, maps: tuple[TokenMap, ...], table: np.ndarray, theme: Theme) -> None:
         """`table`: RGBA uint8 [256, 4] by code."""
         if not maps or not self.maps or maps[0].tokens != self.maps[0].tokens:
             self._move_to(None)
-        self.maps, self._table, self._theme = maps, table, theme
+        self.maps, self._table, self.theme = maps, table, theme
         self.update()
 
     def layout_now(self) -> VariantLayout:
         return lay_out_variant(QRectF(self.rect()), self.maps, self.font())
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.color("paper"))
-        if not self.maps:
-            return
-        layout, rect = self.layout_now(), QRectF(self.rect())
-        draw_variant(
-            painter, rect, self.maps, layout, self._table, self._theme, self.font(), self.focus
-        )
-        if self.hasFocus():
-            painter.setPen(self._theme.color("accent"))
-            painter.drawRect(layout.cells[0].adjusted(-0.5, -0.5, 0.5, 0.5))
+    def frame(self) -> QRectF | None:
+        return self.layout_now().cells[0].adjusted(-0.5, -0.5, 0.5, 0.5) if self.maps else None
+
+    def paint(self, painter: QPainter) -> None:
+        if self.maps:
+            draw_variant(
+                painter,
+                QRectF(self.rect()),
+                self.maps,
+                self.layout_now(),
+                self._table,
+                self.theme,
+                self.font(),
+                self.focus,
+            )
 
     def _move_to(self, focus: tuple[int, int] | None) -> None:
         if focus != self.focus:
@@ -88,9 +83,3 @@ class VariantCanvas(QWidget):
             self._move_to((min(max(query + rows, 0), last), min(max(key + columns, 0), last)))
         else:
             super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QEvent) -> None:
-        self.update()
-
-    def focusOutEvent(self, event: QEvent) -> None:
-        self.update()

@@ -21,6 +21,7 @@ from transformer_viz.drawing.variant_maps import TokenMap, variant_maps
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, LIGHT, Theme, set_role
 from transformer_viz.views.accessibility import announce
+from transformer_viz.views.picture import Picture
 from transformer_viz.views.position_page import label
 from transformer_viz.views.stream import Stream
 from transformer_viz.views.variant_canvas import VariantCanvas
@@ -65,7 +66,7 @@ class WhatIfPanel(QWidget):
         session.selectionChanged.connect(self._refresh_if_visible)
         session.traceChanged.connect(self._refresh_if_visible)
 
-    def picture(self) -> QWidget:
+    def picture(self) -> Picture:
         return self.canvas
 
     def _build(self) -> None:

@@ -253,9 +253,9 @@ def test_a_large_similarity_is_computed_beside_the_event_loop(
 ) -> None:
     monkeypatch.setattr("transformer_viz.views.position_similarity.INLINE_PRODUCTS", 1)
     view = open_view(page="similarity")
-    qtbot.waitUntil(lambda: view.similarity._values is not None)
-    assert not view.similarity._stream.running
+    qtbot.waitUntil(lambda: view.similarity.canvas.picture is not None)
     assert view.similarity.canvas.picture is not None
+    assert (view.similarity.canvas.picture.codes.diagonal() == 255).all()
 
 
 def test_a_shift_is_one_rotation(open_view: Open) -> None:
@@ -280,7 +280,7 @@ def test_halves_pair_columns_that_lie_apart(open_view: Open) -> None:
     assert picture is not None
     assert picture.columns == (0, 8, 1, 9, 2, 10, 4, 12)
     assert facts(sinusoids(layout="halves", denominator="d_model-2", trained=40)) == (
-        "Sinusoids, all sines, then all cosines · last wavelength 10000 · 2π · 16 dimensions · "
+        "Sinusoids, halves · last wavelength 10000 · 2π · 16 dimensions · "
         "trained on up to 40 tokens"
     )
 
