@@ -52,6 +52,8 @@ APP_VALUES = {
         "core.trace.difference",
         "core.trace.head_map",
         "core.trace.npz",
+        "core.trace.positions",
+        "core.trace.variant",
         "core.trace.row_steps",
     ),
 }
