@@ -5,8 +5,6 @@ Figures 3 to 5. Rows: queries above, keys below. Arcs: the text once; a link to 
 bends above it, one to a later token below it.
 
 *Along* is the direction in which the tokens follow each other, *across* the other one.
-
-Shapes: N links.
 """
 
 import unicodedata
@@ -21,7 +19,6 @@ from PySide6.QtGui import QFont, QFontMetricsF
 from core.text.tokens import Token
 from transformer_viz.drawing.axes import LONGEST
 from transformer_viz.drawing.labels import ARROW, display_text, label_widths
-from transformer_viz.drawing.link_choice import Links
 from transformer_viz.options import LinksForm
 from transformer_viz.theme import GRID, scaled_font
 
@@ -36,7 +33,6 @@ _SHORTEST_REACH = 24 * GRID
 _WORD_GAP = 2 * GRID
 _PIECE_GAP = GRID / 2
 _MOST_STRETCHED = 1.75  # how far a short text is spread to fill the view
-_KAPPA = 4 / 3  # height of a cubic's control points over that of its curve
 _FROM_RIGHT = {"R", "AL"}
 
 Floats = NDArray[np.float64]
@@ -79,7 +75,6 @@ class LinkLayout:
         queries, keys: for arcs, the same.
         edges: where links leave the queries and reach the keys, across; for arcs, where those
             that look back and those that look ahead touch the text.
-        lane: how far the links of one head lie beside those of the next, along.
         thickness: of a link of weight 1.
         lift: how high the longest arc rises.
     """
@@ -89,7 +84,6 @@ class LinkLayout:
     queries: Track
     keys: Track
     edges: tuple[float, float]
-    lane: float
     thickness: float
     lift: float = 0.0
 
@@ -137,33 +131,6 @@ def number_size(font: QFont, series: int) -> QSizeF:
     return QSizeF(metrics.horizontalAdvance("0.00") + mark + GRID, metrics.height())
 
 
-def curves(layout: LinkLayout, links: Links, series: int) -> Floats:
-    """[N, 4, 2], each link as the control points of a cubic from its query to its key."""
-    lanes = (links.series - (series - 1) / 2) * layout.lane
-    start = layout.queries.middles[links.query] + lanes
-    end = layout.keys.middles[links.key] + lanes
-    points = np.empty((len(links), 4, 2))
-    along, across = (1, 0) if layout.vertical else (0, 1)
-    points[:, 0, along] = start
-    points[:, 3, along] = end
-    if layout.form is not LinksForm.ARCS:
-        points[:, 0, across], points[:, 3, across] = layout.edges
-        points[:, 1] = points[:, 0] + (points[:, 3] - points[:, 0]) / 3
-        points[:, 2] = points[:, 3] - (points[:, 3] - points[:, 0]) / 3
-        return points
-    span = np.abs(links.query - links.key)
-    back = links.key <= links.query
-    longest = max(1, len(layout.queries.starts) - 1)
-    rise = _KAPPA * layout.lift * np.sqrt(np.maximum(span, 0.5) / longest)
-    foot = np.where(back, *layout.edges)
-    loop = np.where(span == 0, layout.thickness, 0.0)  # a token that looks at itself
-    points[:, 0, 0], points[:, 3, 0] = start - loop, end + loop
-    points[:, 1, 0], points[:, 2, 0] = points[:, 0, 0], points[:, 3, 0]
-    points[:, (0, 3), 1] = foot[:, None]
-    points[:, (1, 2), 1] = (foot + np.where(back, -rise, rise))[:, None]
-    return points
-
-
 def _columns(
     queries: Sequence[Token],
     keys: Sequence[Token],
@@ -193,7 +160,6 @@ def _columns(
         queries=_even(len(queries), head, pitch, (label, label + left)),
         keys=_even(len(keys), head, pitch, (end + 2 * GRID, end + 2 * GRID + right)),
         edges=(start, end),
-        lane=min(THICKEST, 0.7 * pitch / series),
         thickness=min(THICKEST * line / 16, 0.4 * pitch),
     )
 
@@ -220,14 +186,12 @@ def _rows(
     top = (height - reach - upper - line - 4 * GRID) / 2
     start = top + upper + 2 * GRID
     end = start + reach
-    narrowest = float(min(above.labels.min(), below.labels.min()))
     return LinkLayout(
         form=LinksForm.ROWS,
         size=QSizeF(max(view.width(), length + 2 * MARGIN), height),
         queries=_spread(queries, above, left, length, (top, top + upper)),
         keys=_spread(keys, below, left, length, (end + 2 * GRID, end + 2 * GRID + line)),
         edges=(start, end),
-        lane=min(THICKEST, 0.9 * narrowest / series),
         thickness=THICKEST * line / 16,
     )
 
@@ -243,7 +207,7 @@ def _arcs(
     height = line + 2 * GRID
     head = line + 2 * GRID
     numbers = min(series, MOST_NUMBERS) * number_size(font, series).height()
-    foot = 0.0 if ahead else numbers + GRID  # where nothing bends below, numbers stand there
+    foot = GRID + (line if ahead else numbers)  # a heading below arcs, else the numbers
     lift = (view.height() - 2 * MARGIN - head - height - foot) / sides
     lift = min(max(lift, _SHORTEST_REACH), length / 2)
     used = sides * lift + height + foot
@@ -256,7 +220,6 @@ def _arcs(
         queries=track,
         keys=track,
         edges=(top, top + height),
-        lane=min(THICKEST, 0.6 * float(text.labels.min()) / series),
         thickness=0.75 * THICKEST * line / 16,
         lift=lift,
     )

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QFont
 
 from core.text.tokens import Token
 from core.trace.trace import Booleans
 from transformer_viz.drawing.link_choice import NO_LINKS, Indices, Links, touching
-from transformer_viz.drawing.link_layout import Floats, LinkLayout, curves, lay_out
+from transformer_viz.drawing.link_curves import curves, distances, sampled
+from transformer_viz.drawing.link_layout import Floats, LinkLayout, lay_out
 from transformer_viz.options import LinksForm
 from transformer_viz.selection import Cell
 from transformer_viz.theme import GRID
@@ -147,20 +147,3 @@ class LinksScene:
     def _bounds(self) -> tuple[Floats, Floats]:
         """[N, 2] each, the corners of a box around each link."""
         return self.curves.min(axis=1), self.curves.max(axis=1)
-
-
-def sampled(controls: Floats, count: int) -> Floats:
-    """[N, count, 2], points along cubics [N, 4, 2], both ends among them."""
-    t = np.linspace(0, 1, count)[:, None]
-    basis = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3])
-    points: Floats = np.einsum("sc,ncx->nsx", basis, controls)
-    return points
-
-
-def distances(lines: Floats, point: NDArray[np.float64]) -> Floats:
-    """[N], how far a point is from each polyline [N, S, 2]."""
-    start, step = lines[:, :-1], np.diff(lines, axis=1)
-    length = np.maximum((step**2).sum(axis=2), 1e-12)
-    part = (((point - start) * step).sum(axis=2) / length).clip(0, 1)
-    gaps: Floats = np.linalg.norm(start + part[..., None] * step - point, axis=2)
-    return gaps.min(axis=1)

@@ -16,6 +16,7 @@ from transformer_viz.drawing.head_colors import head_color
 from transformer_viz.drawing.labels import ARROW, draw_label, draw_transition, label_widths
 from transformer_viz.drawing.link_choice import Indices
 from transformer_viz.drawing.link_layout import (
+    MARGIN,
     MOST_NUMBERS,
     NUMBER_SIZE,
     SWATCH,
@@ -31,7 +32,8 @@ FADED = 0.85  # how far links go over into the paper while others are marked
 _ASIDE = 0.4  # opacity of tokens that have no part in what is marked
 _LEAST_COLOR = 0.3  # how much of its colour a link of weight 0 keeps
 _TINTS = 32
-_SCALE = (0.1, 0.5, 1.0)
+_SCALE = (0.1, 0.5, 1.0)  # weights beside the headings
+_SAMPLE = 5.0 * GRID  # the length of a link there
 
 _Align = Qt.AlignmentFlag
 
@@ -198,38 +200,44 @@ def _draw_headings(painter: QPainter, scene: LinksScene, theme: Theme) -> None:
         queries, keys = QRectF(0, top, low - 2 * GRID, line), QRectF(high, top, width - high, line)
         painter.drawText(queries, _Align.AlignRight, first)
         painter.drawText(keys.adjusted(2 * GRID, 0, 0, 0), _Align.AlignLeft, second)
-        _draw_scale(painter, scene, theme, QPointF((low + high) / 2, top + line / 2))
+        _draw_scale(painter, scene, theme, QPointF((low + high - _scale_width(scene)) / 2, top))
         return
     if layout.form is LinksForm.ARCS:
         top, bottom = low - layout.lift - line - GRID, high + layout.lift + GRID
     else:
         top = layout.queries.band[0] - numbers - line - GRID
         bottom = layout.keys.band[1] + numbers + GRID
-    left = min(float(layout.queries.starts.min()), float(layout.keys.starts.min()))
-    painter.drawText(QRectF(left, top, width, line), _Align.AlignLeft, first)
-    painter.drawText(QRectF(left, bottom, width, line), _Align.AlignLeft, second)
-    _draw_scale(painter, scene, theme, QPointF(width / 2, top + line / 2))
+    painter.drawText(QRectF(MARGIN, top, width, line), _Align.AlignLeft, first)
+    painter.drawText(QRectF(MARGIN, bottom, width, line), _Align.AlignLeft, second)
+    end = MARGIN + QFontMetricsF(painter.font()).horizontalAdvance(first)
+    _draw_scale(painter, scene, theme, QPointF(end + 2 * _SAMPLE, top))
 
 
-def _draw_scale(painter: QPainter, scene: LinksScene, theme: Theme, middle: QPointF) -> None:
-    """Links of some weights, as a colour bar is for a map."""
-    painter.setFont(scaled_font(scene.font, NUMBER_SIZE))
-    metrics = QFontMetricsF(painter.font())
-    sample, gap = 5.0 * GRID, 3.0 * GRID
-    texts = [metrics.horizontalAdvance(f"{weight:g}") for weight in _SCALE]
-    x = middle.x() - (sum(texts) + len(_SCALE) * (sample + GRID) + (len(_SCALE) - 1) * gap) / 2
-    for weight, width in zip(_SCALE, texts, strict=True):
-        box = QRectF(x, middle.y() - metrics.height() / 2, width, metrics.height())
+def _draw_scale(painter: QPainter, scene: LinksScene, theme: Theme, corner: QPointF) -> None:
+    """Links of some weights, as a colour bar is for a map, in one line of text from a corner."""
+    height = QFontMetricsF(painter.font()).height()
+    small = scaled_font(scene.font, NUMBER_SIZE)
+    painter.setFont(small)
+    x, middle = corner.x(), corner.y() + height / 2
+    for weight in _SCALE:
+        width = QFontMetricsF(small).horizontalAdvance(f"{weight:g}")
         painter.setPen(theme.color("soft"))
-        painter.drawText(box, _Align.AlignCenter, f"{weight:g}")
+        box = QRectF(x, corner.y(), width, height)
+        painter.drawText(box, _Align.AlignVCenter, f"{weight:g}")
         x += width + GRID
         color = _mixed(theme.color("paper"), theme.color("soft"), _strength(weight))
         pen = QPen(color, max(HAIRLINE, scene.layout.thickness * weight))
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         painter.setPen(pen)
-        painter.drawLine(QPointF(x, middle.y()), QPointF(x + sample, middle.y()))
-        x += sample + gap
+        painter.drawLine(QPointF(x, middle), QPointF(x + _SAMPLE, middle))
+        x += _SAMPLE + 3 * GRID
     painter.setFont(scene.font)
+
+
+def _scale_width(scene: LinksScene) -> float:
+    metrics = QFontMetricsF(scaled_font(scene.font, NUMBER_SIZE))
+    texts = sum(metrics.horizontalAdvance(f"{weight:g}") for weight in _SCALE)
+    return texts + len(_SCALE) * (_SAMPLE + GRID) + (len(_SCALE) - 1) * 3 * GRID
 
 
 def _strength(weight: float) -> float:

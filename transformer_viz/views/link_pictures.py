@@ -21,7 +21,10 @@ HEADINGS = {
     AttentionKind.DECODER_SELF: ("query → predicts · target", "key · target"),
     AttentionKind.CROSS: ("query → predicts · target", "key · source"),
 }
-ARC_HEADINGS = ("above: the key comes earlier", "below: the key comes later")
+ARC_HEADINGS = {
+    AttentionKind.ENCODER_SELF: ("above: the key comes earlier", "below: the key comes later"),
+    AttentionKind.DECODER_SELF: ("the key comes earlier", ""),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +88,7 @@ def _picture(trace: Trace, groups: Groups, axes: MapAxes, form: LinksForm) -> Li
         predicted=predicted,
         slots=() if mean else color_slots(firsts),
         names=(f"mean of {len(groups[0])} heads",) if mean else tuple(names),
-        headings=ARC_HEADINGS if form is LinksForm.ARCS else HEADINGS[kind],
+        headings=ARC_HEADINGS[kind] if form is LinksForm.ARCS else HEADINGS[kind],
         ahead=kind is not AttentionKind.DECODER_SELF,
     )
 

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QApplication
 
 from tests.transformer_viz.conftest import SOURCE, TARGET, tokens
 from transformer_viz.drawing.link_choice import Links, choose_links
-from transformer_viz.drawing.link_layout import LinkLayout, curves, lay_out
-from transformer_viz.drawing.link_scene import sampled
+from transformer_viz.drawing.link_curves import curves, sampled
+from transformer_viz.drawing.link_layout import LinkLayout, lay_out
 from transformer_viz.options import LinksForm
 
 COLUMNS, ROWS, ARCS = LinksForm
@@ -114,14 +114,19 @@ def test_the_links_of_several_heads_lie_beside_each_other_at_their_token(
     layout = laid_out(form, font, series=4)
     along = 1 if layout.vertical else 0
     track = layout.queries
-    starts = []
+    ends = []
     for series in range(4):
         links = every_link(9, 9, series)
-        points = curves(layout, links, 4)[links.query != links.key]
-        starts.append(points[0, 0, along])
-        query = links.query[links.query != links.key][0]
-        assert track.starts[query] <= starts[-1] <= track.starts[query] + track.lengths[query]
-    assert np.diff(starts) == pytest.approx(np.full(3, layout.lane))
+        points = curves(layout, links, 4)
+        looks = np.flatnonzero((links.query == 6) & (links.key == 1))[0]
+        ends.append(points[looks][[0, 3], along])
+    starts, stops = np.transpose(ends)
+    lane = np.diff(starts)
+    assert lane == pytest.approx(np.full(3, lane[0]))
+    assert lane[0] > 1
+    assert track.starts[6] <= starts.min() <= starts.max() <= track.starts[6] + track.lengths[6]
+    inside = -1 if form is ARCS else 1  # arcs lie inside each other
+    assert (inside * np.diff(stops) > 1).all()
 
 
 @pytest.mark.parametrize("form", LinksForm)

@@ -12,7 +12,8 @@ from tests.transformer_viz.conftest import SOURCE
 from transformer_viz.drawing.head_colors import head_color
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.link_choice import heaviest
-from transformer_viz.drawing.link_scene import LinksScene, sampled
+from transformer_viz.drawing.link_curves import sampled
+from transformer_viz.drawing.link_scene import LinksScene
 from transformer_viz.options import Combine, LinksForm
 from transformer_viz.session import Phase, Session, Status
 from transformer_viz.theme import DARK, LIGHT
