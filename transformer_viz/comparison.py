@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from core.trace.trace import AttentionKind, Head, Trace
+from core.trace.trace import Head, Trace
 from transformer_viz.bundled import MinimalPair, counterpart
 from transformer_viz.engine import Engine
 from transformer_viz.highlights import it_head
@@ -15,7 +15,7 @@ LANE = "compare"
 HINT = "Type a second sentence, or choose another model, to see what changes."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sides:
     """Two traces that belong together: A is the session's, B the second one."""
 
@@ -107,7 +107,7 @@ class Comparison(QObject):
         if sides is None or sides.same_model:
             return first
         if self._head is not None:
-            return _nearest(sides.b, first.kind, *self._head)
+            return nearest(sides.b, Head(first.kind, *self._head))
         return facing_head(sides, first)
 
     def choose_text(self, text: str | None) -> None:
@@ -242,10 +242,11 @@ def facing_head(sides: Sides, first: Head) -> Head:
     is of that kind, else the head of the same number, or the last one."""
     named = it_head(sides.model_b)
     if named is not None and named.kind == first.kind and first == it_head(sides.model_a):
-        return _nearest(sides.b, *named)
-    return _nearest(sides.b, *first)
+        return nearest(sides.b, named)
+    return nearest(sides.b, first)
 
 
-def _nearest(trace: Trace, kind: AttentionKind, layer: int, head: int) -> Head:
-    layer = min(layer, trace.layers(kind) - 1)
-    return Head(kind, layer, min(head, trace.heads(kind, layer) - 1))
+def nearest(trace: Trace, head: Head) -> Head:
+    """This head, or the last one before it that the trace has."""
+    layer = min(head.layer, trace.layers(head.kind) - 1)
+    return Head(head.kind, layer, min(head.head, trace.heads(head.kind, layer) - 1))

@@ -37,7 +37,7 @@ def draw_color_bar(
         swatches.append((None, f"below {legend.threshold:g}"))
     if masked:
         ratio = painter.device().devicePixelRatioF()
-        swatches.append((hatch_brush(theme, rect.topLeft(), ratio), "masked"))
+        swatches.append((hatch_brush(theme, rect.topLeft(), ratio), legend.hatched))
     below = (len(legend.caption) + 1.5 * len(swatches)) * line
     height = min(MOST, rect.height() - below - 3 * GRID)
     top = rect.top()

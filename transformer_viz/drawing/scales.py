@@ -45,12 +45,14 @@ class Legend:
         ticks: a level and a text each.
         threshold: weights below it are blank; 0 for none.
         blank: the level of the threshold, where the scale has one for all rows.
+        hatched: what hatched cells are.
     """
 
     caption: tuple[str, ...]
     ticks: tuple[tuple[float, str], ...]
     threshold: float = 0.0
     blank: float = 0.0
+    hatched: str = "masked"
 
 
 def to_levels(weights: np.ndarray, scale: Scale) -> np.ndarray:

@@ -1,0 +1,127 @@
+"""The line above a comparison: which heads, which map is large, how far the colours range."""
+
+from enum import StrEnum
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QWidget,
+)
+
+from core.trace.trace import Head
+from transformer_viz.comparison import Comparison, Sides
+from transformer_viz.theme import GRID, Theme, scaled_font, set_role
+from transformer_viz.views.wording import head_title
+
+HEIGHT = 7 * GRID
+
+
+class Shown(StrEnum):
+    """The maps of a comparison."""
+
+    A = "a"
+    B = "b"
+    MINUS = "minus"
+
+
+_NAMES = {
+    Shown.A: ("A", "Show the map of A large"),
+    Shown.B: ("B", "Show the map of B large"),
+    Shown.MINUS: ("A − B", "Show the difference large"),
+}
+
+
+class CompareControls(QWidget):
+    changed = Signal()  # `large` or `full`
+
+    def __init__(self, comparison: Comparison, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._comparison = comparison
+        self._title = QLabel()
+        self._title.setFont(scaled_font(self.font(), 1.15, bold=True))
+        self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        set_role(self._title, "title")
+        self._caption = QLabel("B:")
+        self._caption.setToolTip("The head of B; the heads of another model have other numbers")
+        set_role(self._caption, "soft")
+        self.layer = QSpinBox(minimum=1)
+        self.layer.setPrefix("layer ")
+        self.layer.setAccessibleName("Layer of B")
+        self.head = QSpinBox(minimum=1)
+        self.head.setPrefix("head ")
+        self.head.setAccessibleName("Head of B")
+        self.maps = {shown: _segment(*_NAMES[shown]) for shown in Shown}
+        self.ranges = {
+            True: _segment("±1", "Colours from −1 to +1, the same for every comparison"),
+            False: _segment("± largest", "Colours up to the largest difference of this map"),
+        }
+        self.maps[Shown.MINUS].setChecked(True)
+        self.ranges[True].setChecked(True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2 * GRID)
+        row.addWidget(self._title, 1)
+        for widget in (self._caption, self.layer, self.head):
+            row.addWidget(widget)
+        for buttons in (self.maps.values(), self.ranges.values()):
+            group = QButtonGroup(self)
+            segments = QHBoxLayout()
+            segments.setSpacing(0)
+            for button in buttons:
+                group.addButton(button)
+                segments.addWidget(button)
+                button.clicked.connect(self.changed)
+            row.addLayout(segments)
+        for box in (self.layer, self.head):
+            box.setFixedHeight(HEIGHT)
+            box.valueChanged.connect(self._choose_head)
+
+    @property
+    def large(self) -> Shown:
+        return next(shown for shown, button in self.maps.items() if button.isChecked())
+
+    @property
+    def full(self) -> bool:
+        """Whether the colours of the difference range over ±1."""
+        return self.ranges[True].isChecked()
+
+    def show_large(self, shown: Shown) -> None:
+        self.maps[shown].click()
+
+    def show_heads(self, sides: Sides, a: Head, b: Head) -> None:
+        self._title.setText(head_title(a))
+        for widget in (self._caption, self.layer, self.head):
+            widget.setVisible(not sides.same_model)
+        for box, value, count in (
+            (self.layer, b.layer, sides.b.layers(b.kind)),
+            (self.head, b.head, sides.b.heads(b.kind, b.layer)),
+        ):
+            box.blockSignals(True)
+            box.setMaximum(count)
+            box.setValue(value + 1)
+            box.blockSignals(False)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Fusion takes the edges of a spin box from the window's colour, much darkened."""
+        palette = QPalette(self.palette())
+        palette.setColor(QPalette.ColorRole.Window, theme.color("border").lighter(140))
+        for box in (self.layer, self.head):
+            box.setPalette(palette)
+
+    def _choose_head(self) -> None:
+        self._comparison.choose_head(self.layer.value() - 1, self.head.value() - 1)
+
+
+def _segment(text: str, tip: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setCheckable(True)
+    button.setFixedHeight(HEIGHT)
+    button.setToolTip(tip)
+    button.setAccessibleName(tip)
+    return button

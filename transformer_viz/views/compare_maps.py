@@ -1,0 +1,114 @@
+"""The three maps of a comparison: one large, the other two small, marked at the same places."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from transformer_viz.drawing.marks import Marks
+from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.views.compare_controls import Shown
+from transformer_viz.views.compare_pictures import ComparePictures
+from transformer_viz.views.matrix_canvas import MatrixCanvas
+from transformer_viz.views.readout import Reading, ReadoutCard
+from transformer_viz.views.small_map import SmallMap
+
+_SMALL, _LARGE = 1, 4  # shares of the width
+
+
+class CompareMaps(QWidget):
+    """Speaks of places: row and column of the common axes, or None."""
+
+    cellHovered = Signal(object, object)  # row, column
+    cellClicked = Signal(object, object, bool)  # …, whether beside what is pinned
+    enlargeWanted = Signal(object)  # Shown
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.canvas = MatrixCanvas()
+        self.canvas.setAccessibleName("Comparison")
+        self.readout = ReadoutCard(self.canvas)
+        self.small = (_Titled(self), _Titled(self))
+        self.setFocusProxy(self.canvas)
+        beside = QVBoxLayout()
+        beside.setContentsMargins(4 * GRID, 0, 0, 2 * GRID)
+        beside.setSpacing(2 * GRID)
+        for titled in self.small:
+            beside.addWidget(titled, 1)
+        self._scales = QLabel()
+        self._scales.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._scales.setWordWrap(True)
+        set_role(self._scales, "faint")
+        beside.addWidget(self._scales)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addLayout(beside, _SMALL)
+        row.addWidget(self.canvas, _LARGE)
+        self._maps: tuple[MatrixCanvas | SmallMap, ...] = (
+            self.canvas,
+            *(titled.map for titled in self.small),
+        )
+        for view in self._maps:
+            view.cellHovered.connect(self.cellHovered)
+            view.cellClicked.connect(self.cellClicked)
+
+    def show_pictures(
+        self,
+        pictures: ComparePictures,
+        large: Shown,
+        titles: Mapping[Shown, str],
+        tables: Mapping[Shown, np.ndarray],
+        theme: Theme,
+    ) -> None:
+        """`tables`: RGBA uint8 [256, 4] by code."""
+        by_name = {Shown.A: pictures.a, Shown.B: pictures.b, Shown.MINUS: pictures.minus}
+        self.canvas.set_theme(theme, tables[large])
+        self.canvas.set_picture(by_name[large])
+        others = [shown for shown in Shown if shown is not large]
+        for titled, shown in zip(self.small, others, strict=True):
+            titled.shown = shown
+            titled.title.setText(titles[shown])
+            titled.map.setAccessibleName(titles[shown])
+            titled.map.show_picture(by_name[shown], tables[shown], theme)
+        scales = {by_name[shown].legend.caption[-1]: None for shown in others}
+        self._scales.setText("\n".join(scales))
+
+    def set_marks(self, marks: Marks) -> None:
+        for view in self._maps:
+            view.set_marks(marks)
+
+    def set_stale(self, stale: bool) -> None:
+        for view in self._maps:
+            view.set_stale(stale)
+
+    def hide_reading(self) -> None:
+        self.readout.hide()
+
+    def show_reading(self, reading: Reading, row: int, column: int) -> None:
+        """Beside its cell of the large map, if that is in sight."""
+        cell = self.canvas.cell_rect(row, column)
+        if self.canvas.matrix_rect().contains(cell.center()):
+            self.readout.show_reading(reading, cell.toRect())
+        else:
+            self.readout.hide()
+
+
+class _Titled(QWidget):
+    """A small map under its title; a double click enlarges it."""
+
+    def __init__(self, maps: CompareMaps) -> None:
+        super().__init__(maps)
+        self.shown = Shown.A
+        self.title = QLabel()
+        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        set_role(self.title, "soft")
+        self.map = SmallMap()
+        self.map.setToolTip("Double-click to see this map large")
+        self.map.doubleClicked.connect(lambda: maps.enlargeWanted.emit(self.shown))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(self.title)
+        column.addWidget(self.map, 1)

@@ -1,0 +1,84 @@
+"""A place of a comparison, in words and numbers."""
+
+import math
+
+from core.trace.alignment import GAP
+from core.trace.difference import align_entries
+from core.trace.head_map import cell_weight, entries
+from core.trace.trace import Head, Trace
+from transformer_viz.views.compare_controls import Shown
+from transformer_viz.views.compare_pictures import ComparePictures, Request
+from transformer_viz.views.head_pictures import MapAxes
+from transformer_viz.views.readout import Reading
+from transformer_viz.views.wording import head_numbers, token_name
+
+ROWS_TIP = (
+    "Total variation distance of two rows: ½ Σ |a − b| over their keys. 0: the same attention; "
+    "1: nothing in common. A key that one side lacks counts with its whole weight."
+)
+
+
+def read_place(pictures: ComparePictures, row: int, column: int) -> Reading:
+    """Both weights, and their difference where both sides have the cell."""
+    request, axes, minus = pictures.request, pictures.axes, pictures.minus
+    title = f"{token_name(minus.rows[row])} → {token_name(minus.columns[column])}"
+    rows, columns, sides = axes.rows, axes.columns, request.sides
+    a = _weight(sides.a, request.a, axes.a, rows.first[row], columns.first[column])
+    b = _weight(sides.b, request.b, axes.b, rows.second[row], columns.second[column])
+    lines = [("predicts", token_name(minus.predicted[row]))] if minus.predicted else []
+    for side, weight in (("A", a), ("B", b)):
+        lines.append((side, weight if isinstance(weight, str) else f"{weight:.4f}"))
+    if isinstance(a, str) or isinstance(b, str):
+        return Reading(title, None, tuple(lines))
+    lines.append(("A − B", f"{a - b:+.4f}".replace("-", "−")))
+    return Reading(title, a - b, tuple(lines))
+
+
+def read_rows(pictures: ComparePictures, row: int | None) -> str:
+    """How far apart the rows are, on average and in focus."""
+    difference, minus = pictures.difference, pictures.minus
+    if math.isnan(difference.mean_distance):
+        return "The sides have no row in common."
+    text = f"Distance of rows (total variation): {difference.mean_distance:.2f} on average"
+    if row is None:
+        return text
+    distance = float(difference.row_distances[row])
+    own = "on one side only" if math.isnan(distance) else f"{distance:.2f}"
+    return f"{text} · “{token_name(minus.rows[row])}”: {own}"
+
+
+def _weight(trace: Trace, head: Head, axes: MapAxes, row: int, column: int) -> float | str:
+    """The weight of a cell, given by its entries, or why there is none."""
+    if row == GAP or column == GAP:
+        return "not there"
+    queries, keys = axes.rows.spans[row], axes.columns.spans[column]
+    if not trace.allowed(head.kind)[queries.start : queries.stop, keys.start : keys.stop].any():
+        return "masked"
+    return cell_weight(trace, [head], queries, keys)
+
+
+def titles(request: Request) -> dict[Shown, str]:
+    """What tells the sides apart: their models and heads, else the words that differ."""
+    sides = request.sides
+    if sides.same_model:
+        a, b = (" ".join(words) for words in _differing_words(sides.a, sides.b))
+    else:
+        a = f"{sides.model_a.name} {head_numbers(request.a)}"
+        b = f"{sides.model_b.name} {head_numbers(request.b)}"
+    return {Shown.A: f"A · {a}", Shown.B: f"B · {b}", Shown.MINUS: "A − B"}
+
+
+def _differing_words(a: Trace, b: Trace) -> tuple[list[str], list[str]]:
+    """The words of either sentence that have no counterpart in the other."""
+    first, second = (
+        entries(trace.source_tokens, merge_words=True, hide_specials=True) for trace in (a, b)
+    )
+    words: tuple[list[str], list[str]] = ([], [])
+    alignment = align_entries(first, second)
+    for i, j in zip(alignment.first, alignment.second, strict=True):
+        one = "" if i == GAP else token_name(first.tokens[i])
+        other = "" if j == GAP else token_name(second.tokens[j])
+        if one != other:
+            words[0].extend(filter(None, [one]))
+            words[1].extend(filter(None, [other]))
+    return words
