@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transformer_viz.drawing.link_choice import Links
-from transformer_viz.drawing.link_layout import THICKEST, Floats, LinkLayout, Track
+from transformer_viz.drawing.link_layout import SPREAD, THICKEST, Floats, LinkLayout, Track
 from transformer_viz.options import LinksForm
 
-_SPREAD = 0.7  # of a token's room, over which the links of several heads are spread
 _KAPPA = 4 / 3  # height of a cubic's control points over that of its curve
 
 
@@ -59,7 +58,7 @@ def _arcs(layout: LinkLayout, links: Links, series: int) -> Floats:
 
 def _lanes(track: Track, series: int) -> Floats:
     """[n], how far apart the links of two heads are at each token."""
-    lanes: Floats = np.minimum(THICKEST, _SPREAD / series * track.lengths)
+    lanes: Floats = np.minimum(THICKEST, SPREAD / series * track.lengths)
     return lanes
 
 

@@ -25,8 +25,9 @@ from transformer_viz.theme import GRID, scaled_font
 MARGIN = 4 * GRID
 SWATCH = 1.5 * GRID  # the mark of a head before a number
 NUMBER_SIZE = 0.85  # of the font
-MOST_NUMBERS = 3  # that one end of links shows
+MOST_NUMBERS = 3  # that one end of links shows; then how many more there are
 THICKEST = 2.0 * GRID  # pixels: a link of weight 1, where there is room
+SPREAD = 0.7  # of a token's room, over which the links of several heads are spread
 _WIDEST_PITCH = 10 * GRID
 _LONGEST_REACH = 120 * GRID  # from queries to keys
 _SHORTEST_REACH = 24 * GRID
@@ -140,7 +141,7 @@ def _columns(
     series: int,
 ) -> LinkLayout:
     line = QFontMetricsF(font).height()
-    numbers = min(series, MOST_NUMBERS) * number_size(font, series).width()
+    numbers = min(series, MOST_NUMBERS + 1) * number_size(font, series).width()
     head = line + 3 * GRID
     count = max(len(queries), len(keys))
     room = view.height() - head - MARGIN
@@ -160,7 +161,7 @@ def _columns(
         queries=_even(len(queries), head, pitch, (label, label + left)),
         keys=_even(len(keys), head, pitch, (end + 2 * GRID, end + 2 * GRID + right)),
         edges=(start, end),
-        thickness=min(THICKEST * line / 16, 0.4 * pitch),
+        thickness=_thickness(line, pitch, series),
     )
 
 
@@ -178,7 +179,7 @@ def _rows(
     length = _stretched(max(above.length, below.length), view)
     left = max(MARGIN, (view.width() - length) / 2)
     upper = line * (2 if predicted else 1)  # one more for what a query predicts
-    numbers = min(series, MOST_NUMBERS) * number_size(font, series).height()
+    numbers = min(series, MOST_NUMBERS + 1) * number_size(font, series).height()
     top = GRID + line + numbers + GRID  # a heading, and numbers beside the labels
     reach = view.height() - 2 * top - upper - line - 4 * GRID
     reach = min(max(reach, _SHORTEST_REACH), _LONGEST_REACH * line / 16)
@@ -192,7 +193,7 @@ def _rows(
         queries=_spread(queries, above, left, length, (top, top + upper)),
         keys=_spread(keys, below, left, length, (end + 2 * GRID, end + 2 * GRID + line)),
         edges=(start, end),
-        thickness=THICKEST * line / 16,
+        thickness=_thickness(line, length / max(len(queries), len(keys)), series),
     )
 
 
@@ -206,7 +207,7 @@ def _arcs(
     sides = 2 if ahead else 1
     height = line + 2 * GRID
     head = line + 2 * GRID
-    numbers = min(series, MOST_NUMBERS) * number_size(font, series).height()
+    numbers = min(series, MOST_NUMBERS + 1) * number_size(font, series).height()
     foot = GRID + (line if ahead else numbers)  # a heading below arcs, else the numbers
     lift = (view.height() - 2 * MARGIN - head - height - foot) / sides
     lift = min(max(lift, _SHORTEST_REACH), length / 2)
@@ -220,7 +221,7 @@ def _arcs(
         queries=track,
         keys=track,
         edges=(top, top + height),
-        thickness=0.75 * THICKEST * line / 16,
+        thickness=0.75 * _thickness(line, length / len(tokens), series),
         lift=lift,
     )
 
@@ -254,6 +255,11 @@ def _line(font: QFont, tokens: Sequence[Token], predicted: Sequence[Token] = ())
     before = [_WORD_GAP if token.starts_word or predicted else _PIECE_GAP for token in tokens]
     gaps = np.array([*before, _WORD_GAP])
     return _Line(widths, (gaps[:-1] + gaps[1:]) / 2)
+
+
+def _thickness(line: float, room: float, series: int) -> float:
+    """Of a link of weight 1: so that those of several heads on one token are seen side by side."""
+    return min(THICKEST * line / 16, max(GRID, 1.25 * SPREAD * room / series))
 
 
 def _stretched(length: float, view: QSizeF) -> float:

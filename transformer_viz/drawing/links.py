@@ -191,7 +191,7 @@ def _draw_headings(painter: QPainter, scene: LinksScene, theme: Theme) -> None:
     """What each side is, and how wide a link of some weights is."""
     layout, (first, second) = scene.layout, scene.picture.headings
     line = QFontMetricsF(painter.font()).height()
-    numbers = min(scene.picture.series, MOST_NUMBERS) * number_size(scene.font, 1).height()
+    numbers = min(scene.picture.series, MOST_NUMBERS + 1) * number_size(scene.font, 1).height()
     width = layout.size.width()
     painter.setPen(theme.color("soft"))
     low, high = layout.edges
@@ -267,9 +267,17 @@ def _draw_weights(
         if not scene.layout.label_rect(track, token).intersects(rect):
             continue
         shown = sorted(indices[:MOST_NUMBERS], key=lambda index: int(links.series[index]))
-        for place, index in enumerate(shown):
-            box = _weight_rect(scene, token, index, place, len(shown), at_key=at_key)
+        more = len(indices) - len(shown)
+        count = len(shown) + (more > 0)
+        boxes = [
+            _weight_rect(scene, token, indices[0], place, count, at_key=at_key)
+            for place in range(count)
+        ]
+        for index, box in zip(shown, boxes, strict=False):
             _draw_weight(painter, scene, theme, box, index)
+        if more:
+            painter.setPen(theme.color("soft"))
+            painter.drawText(boxes[-1], _Align.AlignLeft | _Align.AlignVCenter, f"+{more}")
     painter.setFont(scene.font)
 
 

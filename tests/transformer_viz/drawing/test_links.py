@@ -169,6 +169,8 @@ def test_at_one_end_the_heaviest_numbers_are_shown(make_scene: MakeScene) -> Non
     written = words(make_scene(*maps), ((0, None),))
     shown = [word for word in written if word in {"0.11", "0.42", "0.33", "0.24"}]
     assert shown == ["0.42", "0.33", "0.24"], "in the order of the heads"
+    assert "+1" in written
+    assert "+1" not in words(make_scene(*maps[1:]), ((0, None),))
 
 
 def test_markup_in_tokens_stays_text(make_scene: MakeScene, qapp: QApplication) -> None:
