@@ -35,6 +35,7 @@ INLINE_CELLS = 500_000
 """A trace of so many cells, over all heads, is drawn at once; a larger one fills in."""
 
 _NOTES = ("rows layers · columns heads", "layers × heads")
+_OUTLINE = 0.7  # opacity of the outline of a row that is linked
 _CONTROL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
@@ -233,7 +234,9 @@ class AtlasView(PictureArea):
                 rect = self._layout.rect(head)
                 x, y = rect.left() - 1, rect.top()
                 outlines += [QRect(x, y + top, side + 1, high) for top, high in lines]
-        painter.setPen(self.theme.color("accent"))
+        color = self.theme.color("accent")
+        color.setAlphaF(_OUTLINE)
+        painter.setPen(color)
         painter.drawRects(outlines)
 
     def _paint_frames(self, painter: QPainter) -> None:

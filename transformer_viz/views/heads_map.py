@@ -25,8 +25,9 @@ class HeadsMap(QWidget):
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self.picture = AtlasView(session, measured, spotlight)
-        self.order = QComboBox()
+        # the picture is the panel's focus proxy: Tab would skip what comes before it
+        self.picture = AtlasView(session, measured, spotlight, self)
+        self.order = QComboBox(self)
         for part in (self.order, self.order.view()):
             part.setAccessibleName("Order of the heads")
         self.order.addItem("layer and head", BY_LAYER)
@@ -41,7 +42,6 @@ class HeadsMap(QWidget):
         set_role(caption, "soft")
         set_role(self, "paper")
         self.setMinimumWidth(50 * GRID)
-        self.setFocusProxy(self.picture)
 
         header = QHBoxLayout()
         header.setContentsMargins(3 * GRID, 2 * GRID, 3 * GRID, 0)
@@ -54,6 +54,7 @@ class HeadsMap(QWidget):
         column.addLayout(header)
         column.addWidget(self.picture, 1)
 
+        self.setFocusProxy(self.picture)
         self.order.activated.connect(self._choose_order)
         session.optionsChanged.connect(self._show_order)
         self._show_order()

@@ -47,6 +47,7 @@ class TargetChips(PictureArea):
         self._layout = lay_out_chips((), 0, self.font())
         self._shown_step: int | None = None
         self._hovered: int | None = None
+        self._shades: list[float] = []
 
         self.setAccessibleName("Translation")
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -55,7 +56,7 @@ class TargetChips(PictureArea):
         session.traceChanged.connect(self._on_trace)
         session.selectionChanged.connect(self._on_step)
         session.hoverChanged.connect(self._on_step)
-        spotlight.changed.connect(self.viewport().update)
+        spotlight.changed.connect(self._on_light)
         self._on_trace()
 
     def sizeHint(self) -> QSize:
@@ -70,6 +71,7 @@ class TargetChips(PictureArea):
         trace = self._session.trace
         self._tokens = () if trace is None else trace.predicted_tokens or trace.target_tokens
         self._shown_step = self._hovered = None
+        self._shades = self._lit()
         self._arrange()
         self._on_step()
 
@@ -86,6 +88,22 @@ class TargetChips(PictureArea):
             self._shown_step = step
             if step is not None:
                 self._reveal(step)
+
+    def _on_light(self) -> None:
+        shades = self._lit()
+        if len(shades) != len(self._shades):
+            return  # another trace, which follows
+        for step, (old, new) in enumerate(zip(self._shades, shades, strict=True)):
+            if old != new:
+                self._update_chip(step)
+        self._shades = shades
+
+    def _lit(self) -> list[float]:
+        """How strongly each chip is lit, in steps that the eye can tell."""
+        trace, linked = self._session.trace, self._spotlight.linked
+        if trace is None or linked is None:
+            return [0.0] * len(self._tokens)
+        return [round(float(weight), 2) for weight in target_shades(trace, linked)]
 
     def _step(self) -> int | None:
         """The step in focus, if the selected map has decoder rows."""
@@ -143,14 +161,13 @@ class TargetChips(PictureArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         offset = self.verticalScrollBar().value()
-        visible = QRectF(event.rect()).translated(0, offset)
+        visible = event.region().translated(0, offset)
         current = self._step()
-        shades = self._shades()
         with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.translate(0, -offset)
             for step, rect in enumerate(self._layout.rects):
-                if rect.intersects(visible):
+                if visible.intersects(rect.toAlignedRect()):
                     draw_chip(
                         painter,
                         rect,
@@ -159,18 +176,12 @@ class TargetChips(PictureArea):
                         chosen=step == current,
                         hovered=step == self._hovered,
                         log_probability=self._log_probability(step),
-                        shade=shades[step],
+                        shade=self._shades[step],
                     )
             if self.hasFocus() and current is not None:
                 painter.setPen(QPen(self.theme.color("accent"), 2))
                 painter.drawRoundedRect(self._layout.rects[current].adjusted(1, 1, -1, -1), 3, 3)
             self._draw_count(painter)
-
-    def _shades(self) -> list[float]:
-        trace, linked = self._session.trace, self._spotlight.linked
-        if trace is None or linked is None:
-            return [0.0] * len(self._tokens)
-        return [float(weight) for weight in target_shades(trace, linked)]
 
     def _draw_count(self, painter: QPainter) -> None:
         count = len(self._tokens)

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QHelpEvent
-from PySide6.QtWidgets import QApplication, QToolTip
+from PySide6.QtWidgets import QApplication, QPushButton, QToolTip, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.trace.statistics import head_statistics
@@ -362,18 +362,34 @@ def test_many_heads_are_measured_beside_the_event_loop(
     assert values == sorted(values)
 
 
-def test_the_order_is_chosen_above_the_map(qtbot, session, show) -> None:
-    panel = show(
-        HeadsMap(session, MeasuredHeads(session, session), Spotlight(session, session)), 320, 600
-    )
+@pytest.fixture
+def panel(session: Session) -> HeadsMap:
+    return HeadsMap(session, MeasuredHeads(session, session), Spotlight(session, session))
+
+
+def test_the_order_is_chosen_above_the_map(qtbot, session, show, panel: HeadsMap) -> None:
+    show(panel, 320, 600)
     assert panel.order.currentText() == "layer and head"
     panel.order.setFocus()
     qtbot.keyClick(panel.order, Qt.Key.Key_Down)
     assert session.options.order == "entropy"
     session.change_options(order="sink")
     assert panel.order.currentText() == "sink, highest first"
+
+
+def test_tab_leads_to_the_picture_and_on_to_its_order(qtbot, show, panel: HeadsMap) -> None:
+    window, before = QWidget(), QPushButton("before")
+    column = QVBoxLayout(window)
+    column.addWidget(before)
+    column.addWidget(panel)
+    show(window)
+    before.setFocus()
+    qtbot.waitUntil(before.hasFocus)
+    qtbot.keyClick(before, Qt.Key.Key_Tab)
+    assert panel.picture.hasFocus()
+    qtbot.keyClick(panel.picture, Qt.Key.Key_Tab)
+    assert panel.order.hasFocus()
     assert panel.order.accessibleName() == "Order of the heads"
-    assert panel.focusProxy() is panel.picture
 
 
 def test_the_tooltip_tells_every_statistic(session, trace, heads_map) -> None:

@@ -84,6 +84,16 @@ def test_chips_are_shaded_by_the_weight_on_them(session, trace, chips, pixels) -
     assert all((pixels(chips, a) == old).all() for a, old in zip(areas, before, strict=True))
 
 
+def test_shades_follow_the_pinned_token_into_a_trace_of_another_length(
+    session, make_trace, chips, pixels
+) -> None:
+    session.pin(4)
+    session.set_trace(make_trace(target="<s> ▁Es ▁schlief", seed=3))
+    link = linked(session.trace, session.selection, Place("source", 4))
+    assert chips._shades == pytest.approx(link.across, abs=0.005)
+    pixels(chips)
+
+
 def test_keys_step_through_the_translation(qtbot, session, chips) -> None:
     session.select(kind=C)
     for key, step in (
