@@ -146,4 +146,6 @@ class LinksScene:
     @cached_property
     def _bounds(self) -> tuple[Floats, Floats]:
         """[N, 2] each, the corners of a box around each link."""
-        return self.curves.min(axis=1), self.curves.max(axis=1)
+        a, b, c, d = self.curves.swapaxes(0, 1)  # pairwise: a reduction of four is 10 times slower
+        low = np.minimum(np.minimum(a, b), np.minimum(c, d))
+        return low, np.maximum(np.maximum(a, b), np.maximum(c, d))
