@@ -83,10 +83,8 @@ class FileCommands(QObject):
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Transformer Viz")
-        box.setText("Close now?")
-        box.setInformativeText(
-            " ".join([*running, "Closing gives this up; what a file held before stays."])
-        )
+        box.setText(" ".join([*running, "Close all the same?"]))
+        box.setInformativeText("This would be given up; what a file held before stays as it is.")
         close = box.addButton("C&lose now", QMessageBox.ButtonRole.DestructiveRole)
         cancel = box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(cancel)

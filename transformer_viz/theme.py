@@ -205,6 +205,14 @@ def style_sheet(theme: Theme) -> str:
     }}
     QAbstractSpinBox QLineEdit {{ border: none; background: transparent; }}
     QPlainTextEdit:focus, QLineEdit:focus {{ border-color: {t.accent}; }}
+    QRadioButton::indicator {{
+        width: 12px; height: 12px; border: 1px solid {t.soft}; border-radius: 7px;
+        background: {t.paper};
+    }}
+    QRadioButton::indicator:checked {{
+        width: 6px; height: 6px; border: 4px solid {t.accent}; background: {t.on_accent};
+    }}
+    QRadioButton:focus {{ color: {t.accent}; }}
     QTabBar::tab {{
         background: transparent; color: {t.soft}; border: none;
         border-bottom: 2px solid transparent; padding: 8px 12px 6px 12px;

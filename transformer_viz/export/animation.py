@@ -30,6 +30,7 @@ from transformer_viz.theme import GRID, scaled_font
 MOST_STEPS = 200
 STEP_MS, LAST_MS = 700, 2500
 COLORS = 256
+TABLE_STEP = 2  # every second colour of the table is in the palette
 SIZE = QSize(200 * GRID, 160 * GRID)  # at most; what a small map leaves free is cut off
 _LEAST_HEIGHT = 60 * GRID
 _HEADER = 16 * GRID
@@ -62,13 +63,12 @@ def to_gif(
             "shorten the text."
         )
 
-    palette = _palette(paint_step(decoding, steps - 1, style, scale))
+    ends = [paint_step(decoding, step, style, scale) for step in (0, steps - 1)]
+    palette = _Palette(ends, style.table)
     frames = []
     for step in range(steps):
         progress(step, steps)
-        pixels = _pixels(paint_step(decoding, step, style, scale))
-        frame = Image.fromarray(np.ascontiguousarray(pixels))
-        frames.append(frame.quantize(palette=palette, dither=Image.Dither.NONE))
+        frames.append(palette.reduce(paint_step(decoding, step, style, scale)))
     first, *rest = frames
     data = io.BytesIO()
     first.save(
@@ -148,17 +148,40 @@ def _text(tokens: Sequence[Token]) -> str:
     return "".join(words)
 
 
-def _palette(image: QImage) -> Image.Image:
-    """The most frequent colours of a frame, exactly: paper and cells keep theirs, and what gets
-    the nearest one is the rest of the smooth edges of letters."""
-    wide = _pixels(image).astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
-    colors, counts = np.unique(wide, return_counts=True)
-    kept = colors[np.argsort(counts)[::-1][:COLORS]]
-    palette = Image.new("P", (1, 1))
-    palette.putpalette([value >> shift & 255 for value in kept.tolist() for shift in (16, 8, 0)])
-    return palette
+class _Palette:
+    """The colours that all frames share: some of the colour table, and the most frequent ones of
+    `images`. So paper, text and most cells keep theirs exactly; Pillow's own reduction rounds."""
+
+    def __init__(self, images: Sequence[QImage], table: np.ndarray) -> None:
+        pixels = np.concatenate([_packed(image).ravel() for image in images])
+        colors, counts = np.unique(pixels, return_counts=True)
+        frequent = colors[np.argsort(counts)[::-1]]
+        steps = table[1::TABLE_STEP, :3].astype(np.uint32) @ _PACK
+        kept = list(dict.fromkeys([*steps.tolist(), *frequent.tolist()]))[:COLORS]
+        self._colors = _unpacked(np.array(kept, np.uint32))  # [COLORS, 3]
+        self._nearest = np.zeros(1 << 24, np.uint8)
+        self._known = np.zeros(1 << 24, np.bool_)
+
+    def reduce(self, image: QImage) -> Image.Image:
+        packed = _packed(image)
+        new = np.unique(packed[~self._known[packed]])
+        for part in np.array_split(new, len(new) // 4096 + 1):
+            distances = _unpacked(part)[:, None] - self._colors  # [part, COLORS, 3]
+            self._nearest[part] = np.argmin((distances**2).sum(axis=-1), axis=-1)
+        self._known[new] = True
+        reduced = Image.fromarray(self._nearest[packed], "P")
+        reduced.putpalette(self._colors.astype(np.uint8).tobytes())
+        return reduced
 
 
-def _pixels(image: QImage) -> np.ndarray:
-    """RGB uint8 [height, width, 3]."""
-    return to_array(image)[..., :3]
+_PACK = np.array([1 << 16, 1 << 8, 1], np.uint32)
+
+
+def _packed(image: QImage) -> np.ndarray:
+    """RGB as one number, uint32 [height, width]."""
+    return to_array(image)[..., :3].astype(np.uint32) @ _PACK
+
+
+def _unpacked(colors: np.ndarray) -> np.ndarray:
+    """int32 [..., 3] of packed colours."""
+    return (colors[..., None] >> np.array([16, 8, 0], np.uint32) & 255).astype(np.int32)
