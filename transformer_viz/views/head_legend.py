@@ -36,6 +36,7 @@ class HeadLegend(QWidget):
         self._title = QLabel()
         set_role(self._title, "soft")
         self.all = QPushButton("All heads")
+        self.all.setAccessibleName("All heads of this layer")
         self.all.setToolTip("Every head of this layer, each in its colour")
         self.all.clicked.connect(self._select_all)
         self.mean = QPushButton("Mean")
