@@ -22,11 +22,15 @@ class Walk(QObject):
         self._session = session
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._play_on)
-        self.step = 0
+        self._step = 0
         self.set_speed(1.0)
         session.traceChanged.connect(self._on_trace)
         session.selectionChanged.connect(self._on_selection)
         self._on_trace()
+
+    @property
+    def step(self) -> int:
+        return max(0, min(self._step, self.count - 1))
 
     @property
     def count(self) -> int:
@@ -87,15 +91,15 @@ class Walk(QObject):
     def _on_trace(self) -> None:
         self.pause()
         row = self._selected_row()
-        self.step = max(0, self.count - 1) if row is None else row
+        self._step = self.count - 1 if row is None else row
         self.moved.emit(self.step)
 
     def _on_selection(self) -> None:
         row = self._selected_row()
         if row is None:
             self.pause()  # Esc released the row
-        elif row != self.step:
-            self.step = row
+        elif row != self._step:
+            self._step = row
             self.moved.emit(row)
 
     def _selected_row(self) -> int | None:

@@ -1,14 +1,221 @@
-"""DecodingView."""
+"""The decoding: step by step, or the beam search as a tree."""
 
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.trace.trace import AttentionKind, Trace
 from transformer_viz.decoding import Decoding
-from transformer_viz.session import Session
+from transformer_viz.session import Phase, Session
+from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.views.beam_page import BeamPage
+from transformer_viz.views.decoding_steps import DecodingSteps
+from transformer_viz.views.prefix_chips import PrefixChips
+from transformer_viz.views.shown_heads import ShownHeads, heads_title
+from transformer_viz.views.source_weights import SourceWeights
 from transformer_viz.views.stage_view import StageView
+from transformer_viz.views.transport import Transport
+
+LOW = 140 * GRID
+"""In a view of less height the rows of tokens scroll in one line."""
+
+_STEPS, _TREE = 0, 1
 
 
 class DecodingView(StageView):
+    """Space plays, ← → step, Home and End jump, F2 replaces the token of the step."""
+
     def __init__(self, session: Session, decoding: Decoding) -> None:
         super().__init__(session)
         self._decoding = decoding
+        self._heads = ShownHeads(session)
+        self.transport = Transport(decoding.walk)
+        self.prefix = PrefixChips()
+        self.source = SourceWeights()
+        self.steps = DecodingSteps(session, decoding, self._heads)
+        self.beam = BeamPage(decoding)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Decoding")
+        self._lay_out()
+        self.prefix.clicked.connect(decoding.walk.go_to)
+        self.prefix.replaced.connect(decoding.type_token)
+        self.prefix.editingEnded.connect(self.setFocus)
+        decoding.walk.moved.connect(self._follow_step)
+        for changed in (
+            session.selectionChanged,
+            session.optionsChanged,
+            session.statusChanged,
+            session.modelChanged,
+            decoding.hypothesesChanged,
+            decoding.candidatesChanged,
+            decoding.treeChanged,
+            decoding.stateChanged,
+        ):
+            changed.connect(self.invalidate)
+
+    def _lay_out(self) -> None:
+        self.steps_button = self._segment("Steps", "One step after the other")
+        self.tree_button = self._segment("Beam tree", "All that a beam search looks at")
+        self._choice = QButtonGroup(self)
+        self._choice.addButton(self.steps_button, _STEPS)
+        self._choice.addButton(self.tree_button, _TREE)
+        self._choice.idClicked.connect(self._show_page)
+        self.steps_button.setChecked(True)
+        self._bar = QWidget()
+        bar = QHBoxLayout(self._bar)
+        bar.setContentsMargins(0, 0, 0, 0)
+        bar.setSpacing(0)
+        bar.addWidget(self.transport)
+        bar.addStretch()
+        bar.addWidget(self.steps_button)
+        bar.addWidget(self.tree_button)
+        self._message = QLabel()
+        self._message.setTextFormat(Qt.TextFormat.PlainText)
+        self._message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._message.setWordWrap(True)
+        set_role(self._message, "soft")
+        self._pages = QStackedWidget()
+        for page in (self.steps, self.beam, self._message):
+            self._pages.addWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 3 * GRID)
+        column.setSpacing(2 * GRID)
+        column.addWidget(self._bar)
+        column.addWidget(self.prefix)
+        column.addWidget(self.source)
+        column.addWidget(self._pages, 1)
+
+    def _segment(self, text: str, tip: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setCheckable(True)
+        button.setToolTip(tip)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return button
+
+    def apply_theme(self, theme: Theme) -> None:
+        for part in (self.transport, self.prefix, self.source, self.steps, self.beam):
+            part.apply_theme(theme)
+        super().apply_theme(theme)
+
+    # What the commands do
+
+    def show_steps(self) -> None:
+        self._show_page(_STEPS)
+
+    def show_tree(self) -> None:
+        self._show_page(_TREE)
+
+    def edit_target(self) -> None:
+        """Wait for a translation of the user's own."""
+        self._show_page(_STEPS)
+        self.steps.side.target.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    # Following
 
     def refresh(self) -> None:
-        pass
+        trace, count = self.session.trace, self._decoding.walk.count
+        for part in (self._bar, self.prefix, self.source):
+            part.setVisible(count > 0)
+        self.transport.show_state()
+        if trace is None or not count:
+            self._message.setText(self._emptiness())
+            self._pages.setCurrentWidget(self._message)
+            return
+        self._show_step(trace)
+        if self.tree_button.isChecked():
+            self._pages.setCurrentWidget(self.beam)
+            self.beam.show_tree()
+        else:
+            self._pages.setCurrentWidget(self.steps)
+            self.steps.show_trace(trace, self.theme, self.color_map)
+
+    def _follow_step(self) -> None:
+        trace = self.session.trace
+        if trace is not None and self._decoding.walk.count and self.isVisible():
+            self._show_step(trace)
+            if self._pages.currentWidget() is self.steps:
+                self.steps.show_step(trace)
+
+    def _show_step(self, trace: Trace) -> None:
+        """What both pages show of the current step."""
+        step = self._decoding.walk.step
+        self.prefix.show_hypothesis(self._decoding.active, step)
+        heads = self._heads.of(AttentionKind.CROSS, trace)
+        if heads:
+            weights = np.mean([trace.row(*head, step) for head in heads], axis=0)
+            self.source.show_row(heads_title(heads), trace.source_tokens, weights)
+        else:
+            self.source.show_nothing("This trace has no cross-attention.")
+
+    def _show_page(self, page: int) -> None:
+        self._choice.button(page).setChecked(True)
+        self.invalidate()
+        if page == _TREE:
+            self.beam.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+            if not self._decoding.is_greedy:
+                self._decoding.grow_tree()
+        else:
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _emptiness(self) -> str:
+        if self.session.trace is not None:
+            return "This trace has no decoder: there are no steps to look at."
+        status = self.session.status
+        if status.phase is Phase.EMPTY:
+            return "Type an English sentence above to see how its translation comes about."
+        return status.message or "The steps appear with the translation."
+
+    # Events
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._decoding.watch(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._decoding.walk.pause()
+        self._decoding.watch(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        lines = 1 if event.size().height() < LOW else 2
+        self.prefix.set_most_lines(lines)
+        self.source.chips.set_most_lines(lines)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.prefix.set_framed(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.prefix.set_framed(False)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        walk = self._decoding.walk
+        match event.key():
+            case Qt.Key.Key_Space:
+                walk.toggle()
+            case Qt.Key.Key_Left:
+                walk.move(-1)
+            case Qt.Key.Key_Right:
+                walk.move(1)
+            case Qt.Key.Key_Home:
+                walk.go_to(0)
+            case Qt.Key.Key_End:
+                walk.go_to(walk.count - 1)
+            case Qt.Key.Key_F2:
+                self.prefix.edit(walk.step)
+            case Qt.Key.Key_Escape:
+                walk.pause()
+                self.session.release()
+            case _:
+                super().keyPressEvent(event)

@@ -1,0 +1,43 @@
+"""Which decoder heads a step is shown with: those selected, of each kind the last."""
+
+from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz.session import Session
+from transformer_viz.views.wording import LONG_TITLES, head_title
+
+
+class ShownHeads:
+    """Of a kind that was not selected yet, all heads of the last layer."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._last: dict[AttentionKind, tuple[Head, ...]] = {}
+        session.selectionChanged.connect(self._remember)
+        self._remember()
+
+    def of(self, kind: AttentionKind, trace: Trace) -> tuple[Head, ...]:
+        """Heads of the trace; none where it lacks the kind."""
+        if kind not in trace.kinds:
+            return ()
+        layers = trace.layers(kind)
+        heads = tuple(
+            head
+            for head in self._last.get(kind, ())
+            if head.layer < layers and head.head < trace.heads(kind, head.layer)
+        )
+        last = layers - 1
+        every = (Head(kind, last, head) for head in range(trace.heads(kind, last)))
+        return heads or tuple(every)
+
+    def _remember(self) -> None:
+        selection = self._session.selection
+        self._last[selection.kind] = selection.heads
+
+
+def heads_title(heads: tuple[Head, ...]) -> str:
+    """As in "Cross-attention · layer 4 · mean of 6 heads"."""
+    first = heads[0]
+    if len(heads) == 1:
+        return head_title(first)
+    layers = {head.layer for head in heads}
+    layer = f" · layer {first.layer + 1}" if len(layers) == 1 else ""
+    return f"{LONG_TITLES[first.kind]}{layer} · mean of {len(heads)} heads"
