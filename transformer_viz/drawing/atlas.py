@@ -3,7 +3,7 @@
 Shapes: h × w cells of a thumbnail.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from PySide6.QtCore import QRect, Qt
@@ -33,6 +33,7 @@ TITLES = {
     AttentionKind.CROSS: "Cross",
 }
 
+_OUTLINE = 0.7  # opacity
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -153,6 +154,25 @@ class Atlas:
         for column in range(max(map(len, section.rows))):
             above = QRect(layout.left + column * layout.pitch, top, layout.tile, NUMBERS - GAP // 2)
             painter.drawText(above, Qt.AlignmentFlag.AlignCenter, str(column + 1))
+
+
+def row_outlines(
+    rows: Sequence[int], queries: int, tile: int, ratio: float, theme: Theme
+) -> QImage:
+    """Outlines around rows of a map of so many queries: for one tile and a pixel around it, to be
+    laid over every tile that shows such a map."""
+    side = round((tile + 2) * ratio)
+    image = QImage(side, side, QImage.Format.Format_ARGB32_Premultiplied)
+    image.setDevicePixelRatio(ratio)
+    image.fill(Qt.GlobalColor.transparent)
+    color = theme.color("accent")
+    color.setAlphaF(_OUTLINE)
+    height = tile / queries
+    with QPainter(image) as painter:
+        painter.setPen(color)
+        for row in rows:
+            painter.drawRect(0, round(row * height), tile + 1, max(2, round(height)) + 1)
+    return image
 
 
 def pack(pixels: np.ndarray) -> np.ndarray:

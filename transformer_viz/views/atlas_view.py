@@ -4,11 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import (
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QWidget
 
 from core.trace.trace import Head, Trace
-from transformer_viz.drawing.atlas import Atlas, caption_font, thumbnails
+from transformer_viz.drawing.atlas import Atlas, caption_font, row_outlines, thumbnails
 from transformer_viz.drawing.atlas_layout import (
     AtlasLayout,
     fit_by_layer,
@@ -35,7 +42,6 @@ INLINE_CELLS = 500_000
 """A trace of so many cells, over all heads, is drawn at once; a larger one fills in."""
 
 _NOTES = ("rows layers · columns heads", "layers × heads")
-_OUTLINE = 0.7  # opacity of the outline of a row that is linked
 _CONTROL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
@@ -222,22 +228,12 @@ class AtlasView(PictureArea):
         trace, linked = self._session.trace, self._spotlight.linked
         if trace is None or linked is None:
             return
-        side = self._layout.tile
-        outlines = []
+        ratio = self.devicePixelRatioF()
         for section in self._layout.sections:
-            height = side / len(trace.query_tokens(section.kind))
-            lines = [
-                (round(row * height) - 1, max(2, round(height)) + 1)
-                for row in linked.rows(section.kind)
-            ]
+            rows, queries = linked.rows(section.kind), len(trace.query_tokens(section.kind))
+            outlines = row_outlines(rows, queries, self._layout.tile, ratio, self.theme)
             for head in section.heads:
-                rect = self._layout.rect(head)
-                x, y = rect.left() - 1, rect.top()
-                outlines += [QRect(x, y + top, side + 1, high) for top, high in lines]
-        color = self.theme.color("accent")
-        color.setAlphaF(_OUTLINE)
-        painter.setPen(color)
-        painter.drawRects(outlines)
+                painter.drawImage(self._layout.rect(head).topLeft() - QPoint(1, 1), outlines)
 
     def _paint_frames(self, painter: QPainter) -> None:
         selection, accent = self._session.selection, self.theme.color("accent")
