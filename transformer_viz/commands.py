@@ -17,6 +17,7 @@ from transformer_viz.session import Search, Session
 from transformer_viz.theme import ThemeChoice
 
 if TYPE_CHECKING:
+    from transformer_viz.views.decoding import DecodingView
     from transformer_viz.window import Window
 
 KINDS = {
@@ -44,6 +45,7 @@ def add_commands(
 ) -> None:
     _add_file(actions, window, documents)
     _add_text(actions, window, controller, documents)
+    _add_decoding(actions, window, controller)
     _add_head(actions, window, session)
     _add_view(actions, window, controller)
     _add_help(actions, window.help)
@@ -101,6 +103,21 @@ def _add_text(
         "Ctrl+B",
         group=group,
     )
+
+
+def _add_decoding(actions: Actions, window: Window, controller: Controller) -> None:
+    def view() -> DecodingView:
+        window.show_view("decoding")
+        return window.stage.decoding
+
+    menu, walk = actions.menu("De&coding"), controller.decoding.walk
+    actions.add("decoding_play", menu, "&Play or pause", walk.toggle, "F5")
+    actions.add("decoding_back", menu, "Step &back", partial(walk.move, -1), "Ctrl+[")
+    actions.add("decoding_on", menu, "Step &forward", partial(walk.move, 1), "Ctrl+]")
+    menu.addSeparator()
+    tree, target = "Beam search as a &tree", "Score a translation of your &own"
+    actions.add("beam_tree", menu, tree, lambda: view().show_tree(), "Ctrl+Shift+B")
+    actions.add("own_target", menu, target, lambda: view().edit_target(), "Ctrl+T")
 
 
 def _add_head(actions: Actions, window: Window, session: Session) -> None:
