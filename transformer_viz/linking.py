@@ -19,8 +19,8 @@ from transformer_viz.selection import Cell, Selection, Side, axes
 MASS = 0.7
 """Of what a token looks at, the heaviest up to this share count as what it attends to."""
 
-MOST_ATTENDED = 12
-"""They are never more than this, so that following a token of a long text takes milliseconds."""
+MOST_ATTENDED = 5
+"""They are never more than this: where the weight is spread thinly, more rows say less."""
 
 
 @dataclass(frozen=True, slots=True)

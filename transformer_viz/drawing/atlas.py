@@ -3,6 +3,7 @@
 Shapes: h × w cells of a thumbnail.
 """
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -159,8 +160,8 @@ class Atlas:
 def row_outlines(
     rows: Sequence[int], queries: int, tile: int, ratio: float, theme: Theme
 ) -> QImage:
-    """Outlines around rows of a map of so many queries: for one tile and a pixel around it, to be
-    laid over every tile that shows such a map."""
+    """Outlines around rows of a map of so many queries, neighbours in one: for a tile and a pixel
+    around it, to be laid over every tile that shows such a map."""
     side = round((tile + 2) * ratio)
     image = QImage(side, side, QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(ratio)
@@ -170,8 +171,9 @@ def row_outlines(
     height = tile / queries
     with QPainter(image) as painter:
         painter.setPen(color)
-        for row in rows:
-            painter.drawRect(0, round(row * height), tile + 1, max(2, round(height)) + 1)
+        for first in sorted(row for row in rows if row - 1 not in rows):
+            count = next(n for n in itertools.count(1) if first + n not in rows)
+            painter.drawRect(0, round(first * height), tile + 1, max(2, round(count * height)) + 1)
     return image
 
 

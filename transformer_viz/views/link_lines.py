@@ -12,7 +12,7 @@ from core.text.tokens import Token
 from core.trace.trace import AttentionKind, Floats, Head, Trace
 from transformer_viz.drawing.labels import draw_label, label_widths
 from transformer_viz.drawing.shading import shaded
-from transformer_viz.linking import MASS, Linked, Place, followed_heads
+from transformer_viz.linking import Linked, Place, followed_heads
 from transformer_viz.selection import Selection
 from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font
 from transformer_viz.views.accessibility import announce
@@ -49,12 +49,11 @@ def link_lines(trace: Trace, selection: Selection, linked: Linked) -> list[LinkL
     ends."""
     word = f"“{token_name(place_token(trace, linked.place))}”"
     source, fed = trace.source_tokens, trace.target_tokens
-    share = f"{MASS:.0%}".replace("%", " %")
     if linked.place.side == "target":
         own, across, onward = (
             ("decoder", _D, f"What the decoder looks back at when it predicts {word}", fed),
             ("cross", _C, f"What it looks at in the source when it predicts {word}", source),
-            ("↳ encoder", _E, f"What the source words with {share} of that look at", source),
+            ("↳ encoder", _E, "What the source words with most of that look at", source),
         )
     else:
         predicted = trace.predicted_tokens or fed
@@ -66,7 +65,7 @@ def link_lines(trace: Trace, selection: Selection, linked: Linked) -> list[LinkL
                 f"When which target tokens are predicted, {word} is looked at",
                 predicted,
             ),
-            ("↳ decoder", _D, f"What the rows with {share} of that look back at", fed),
+            ("↳ decoder", _D, "What the rows with most of that look back at", fed),
         )
     return [
         LinkLine(name, f"{meaning};\n{_heads(trace, selection, kind)}", _heaviest(weights, tokens))

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QFont
 
 from core.trace.trace import AttentionKind, Head, Trace
-from transformer_viz.drawing.atlas import Atlas, pack, thumbnails, tile_pixels
+from transformer_viz.drawing.atlas import Atlas, pack, row_outlines, thumbnails, tile_pixels
 from transformer_viz.drawing.atlas_layout import AtlasLayout
 from transformer_viz.drawing.colormap import MASKED, ColorMap, lookup_table
 from transformer_viz.drawing.hatch import hatch
@@ -112,3 +112,15 @@ def test_a_note_is_said_in_the_longest_wording_that_fits(qapp) -> None:
 
     assert picture("x" * 200, "short") == picture("short") != picture()
     assert picture("x" * 200) == picture()
+
+
+def test_neighbouring_rows_are_outlined_as_one(qapp) -> None:
+    def lines(*rows: int) -> list[int]:
+        """The heights at which an outline runs across the tile."""
+        opaque = to_array(row_outlines(rows, 10, 60, 1.0, LIGHT))[..., 3] > 0
+        return [int(y) for y in np.flatnonzero(opaque.all(axis=1))]
+
+    assert lines(3) == [18, 25], "one pixel around a row of six"
+    assert lines(4, 3) == [18, 31]
+    assert lines(0, 9) == [0, 7, 54, 61], "inside the tile and its pixel"
+    assert lines() == []
