@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+import numpy as np
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout
 
 from transformer_viz.comparison import Comparison, nearest
@@ -15,15 +16,16 @@ from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.compare_bar import CompareBar
-from transformer_viz.views.compare_controls import CompareControls, Shown
+from transformer_viz.views.compare_controls import CompareControls
+from transformer_viz.views.compare_figure import Figure
 from transformer_viz.views.compare_maps import CompareMaps
-from transformer_viz.views.compare_pictures import ComparePictures, Request, compare_pictures
+from transformer_viz.views.compare_pictures import ComparePictures, Request, Shown, compare_pictures
 from transformer_viz.views.compare_reading import ROWS_TIP, read_place, read_rows, titles
 from transformer_viz.views.compare_start import CompareStart
 from transformer_viz.views.stage_view import StageView
 from transformer_viz.views.stream import Stream
 from transformer_viz.views.translations import Translations
-from transformer_viz.views.wording import plain_tooltip
+from transformer_viz.views.wording import head_title, plain_tooltip
 
 _NOTHING = "Only special tokens here, and they are hidden."
 INLINE_CELLS = 256 * 256
@@ -139,13 +141,16 @@ class Compare(StageView):
 
     def _show_maps(self) -> None:
         if self._shown is not None:
-            blank = self.session.options.threshold > 0
-            weights = lookup_table(self.color_map, self.theme, blank=blank)
-            tables = {Shown.A: weights, Shown.B: weights, Shown.MINUS: diverging_table(self.theme)}
-            names = titles(self._shown.request)
-            self.maps.show_pictures(self._shown, self.controls.large, names, tables, self.theme)
+            names, large = titles(self._shown.request), self.controls.large
+            self.maps.show_pictures(self._shown, large, names, self._tables(), self.theme)
         self._show_state()
         self._show_marks()
+
+    def _tables(self) -> dict[Shown, np.ndarray]:
+        """RGBA uint8 [256, 4] by code."""
+        blank = self.session.options.threshold > 0
+        weights = lookup_table(self.color_map, self.theme, blank=blank)
+        return {Shown.A: weights, Shown.B: weights, Shown.MINUS: diverging_table(self.theme)}
 
     def _show_state(self) -> None:
         status, compared = self._comparison.status, self._comparison.sides is not None
@@ -261,6 +266,28 @@ class Compare(StageView):
             column = min(max(0, column + right), columns - 1)
         self.maps.canvas.reveal(row, column)
         self._on_hover(row, column)
+
+    # For a file
+
+    def export_size(self) -> QSize:
+        return self._figure(self._shown).size if self._shown else super().export_size()
+
+    def paint_export(self, painter: QPainter, rect: QRect) -> None:
+        if self._shown is None:
+            super().paint_export(painter, rect)
+        else:
+            self._figure(self._shown).paint(painter, rect)
+
+    def _figure(self, pictures: ComparePictures) -> Figure:
+        request = pictures.request
+        return Figure(
+            pictures=pictures,
+            title=head_title(request.a),
+            names=titles(request),
+            tables=self._tables(),
+            theme=self.theme,
+            font=self.font(),
+        )
 
     def showEvent(self, event: QShowEvent) -> None:
         self._comparison.watch(True)

@@ -1,7 +1,5 @@
 """The line above a comparison: which heads, which map is large, how far the colours range."""
 
-from enum import StrEnum
-
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
@@ -17,17 +15,10 @@ from PySide6.QtWidgets import (
 from core.trace.trace import Head
 from transformer_viz.comparison import Comparison, Sides
 from transformer_viz.theme import GRID, Theme, scaled_font, set_role
+from transformer_viz.views.compare_pictures import Shown
 from transformer_viz.views.wording import head_title
 
 HEIGHT = 7 * GRID
-
-
-class Shown(StrEnum):
-    """The maps of a comparison."""
-
-    A = "a"
-    B = "b"
-    MINUS = "minus"
 
 
 _NAMES = {

@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from transformer_viz.drawing.marks import Marks
 from transformer_viz.theme import GRID, Theme, set_role
-from transformer_viz.views.compare_controls import Shown
-from transformer_viz.views.compare_pictures import ComparePictures
+from transformer_viz.views.compare_pictures import ComparePictures, Shown
 from transformer_viz.views.matrix_canvas import MatrixCanvas
 from transformer_viz.views.readout import Reading, ReadoutCard
 from transformer_viz.views.small_map import SmallMap
@@ -63,16 +62,16 @@ class CompareMaps(QWidget):
         theme: Theme,
     ) -> None:
         """`tables`: RGBA uint8 [256, 4] by code."""
-        by_name = {Shown.A: pictures.a, Shown.B: pictures.b, Shown.MINUS: pictures.minus}
+        maps = pictures.maps
         self.canvas.set_theme(theme, tables[large])
-        self.canvas.set_picture(by_name[large])
+        self.canvas.set_picture(maps[large])
         others = [shown for shown in Shown if shown is not large]
         for titled, shown in zip(self.small, others, strict=True):
             titled.shown = shown
             titled.title.setText(titles[shown])
             titled.map.setAccessibleName(titles[shown])
-            titled.map.show_picture(by_name[shown], tables[shown], theme)
-        scales = {by_name[shown].legend.caption[-1]: None for shown in others}
+            titled.map.show_picture(maps[shown], tables[shown], theme)
+        scales = {maps[shown].legend.caption[-1]: None for shown in others}
         self._scales.setText("\n".join(scales))
 
     def set_marks(self, marks: Marks) -> None:

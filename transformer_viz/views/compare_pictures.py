@@ -3,8 +3,9 @@
 No widget in here: safe to run in any thread. R rows and C columns of the common axes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 
@@ -27,6 +28,12 @@ from transformer_viz.views.wording import predicted_token
 
 NOTHING = Token("–", kind=TokenKind.SPECIAL)
 """The label of a row or a column that one side lacks."""
+
+
+class Shown(StrEnum):
+    A = "a"
+    B = "b"
+    MINUS = "minus"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +85,12 @@ class Request:
 class ComparePictures:
     request: Request
     axes: CommonAxes
-    a: MatrixPicture
-    b: MatrixPicture
-    minus: MatrixPicture
+    maps: Mapping[Shown, MatrixPicture]
     difference: Difference
+
+    @property
+    def minus(self) -> MatrixPicture:
+        return self.maps[Shown.MINUS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +130,11 @@ def compare_pictures(request: Request) -> ComparePictures | None:
     return ComparePictures(
         request=request,
         axes=axes,
-        a=_picture(Pyramid(codes_a), a, weights),
-        b=_picture(Pyramid(codes_b), b, weights),
-        minus=_picture(signed, _both_labels(a, b), _signed_legend(limit, request.full)),
+        maps={
+            Shown.A: _picture(Pyramid(codes_a), a, weights),
+            Shown.B: _picture(Pyramid(codes_b), b, weights),
+            Shown.MINUS: _picture(signed, _both_labels(a, b), _signed_legend(limit, request.full)),
+        },
         difference=apart,
     )
 

@@ -6,8 +6,7 @@ from core.trace.alignment import GAP
 from core.trace.difference import align_entries
 from core.trace.head_map import cell_weight, entries
 from core.trace.trace import Head, Trace
-from transformer_viz.views.compare_controls import Shown
-from transformer_viz.views.compare_pictures import ComparePictures, Request
+from transformer_viz.views.compare_pictures import ComparePictures, Request, Shown
 from transformer_viz.views.head_pictures import MapAxes
 from transformer_viz.views.readout import Reading
 from transformer_viz.views.wording import head_numbers, token_name
@@ -65,7 +64,8 @@ def titles(request: Request) -> dict[Shown, str]:
     else:
         a = f"{sides.model_a.name} {head_numbers(request.a)}"
         b = f"{sides.model_b.name} {head_numbers(request.b)}"
-    return {Shown.A: f"A · {a}", Shown.B: f"B · {b}", Shown.MINUS: "A − B"}
+    named = {Shown.A: ("A", a), Shown.B: ("B", b), Shown.MINUS: ("A − B", "")}
+    return {shown: " · ".join(filter(None, parts)) for shown, parts in named.items()}
 
 
 def _differing_words(a: Trace, b: Trace) -> tuple[list[str], list[str]]:

@@ -1,0 +1,92 @@
+"""A comparison for a file: A, B and A − B side by side, each with all that explains it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
+
+from transformer_viz.drawing.matrix import (
+    MARGIN,
+    MatrixLayout,
+    Style,
+    fit_matrix,
+    matrix_image,
+    paint_matrix,
+)
+from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.views.compare_pictures import ComparePictures, Shown
+
+MAP = QSizeF(180 * GRID, 180 * GRID)
+"""The most that one map takes, in logical pixels."""
+
+LEAST = 75 * GRID
+"""The least height of a map, for its colour bar."""
+
+RESOLUTION = 4.0
+"""Pixels of the cells' image per logical pixel: viewers of SVG and PDF smooth between them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figure:
+    """
+    Attributes:
+        title: the head of A.
+        names: what tells the maps apart.
+        tables: RGBA uint8 [256, 4] by code.
+    """
+
+    pictures: ComparePictures
+    title: str
+    names: Mapping[Shown, str]
+    tables: Mapping[Shown, np.ndarray]
+    theme: Theme
+    font: QFont
+
+    @property
+    def size(self) -> QSize:
+        return QSize(3 * round(MAP.width()), self._header + math.ceil(self._height))
+
+    def paint(self, painter: QPainter, rect: QRect) -> None:
+        """Into `rect`, of this size."""
+        painter.save()
+        painter.fillRect(rect, self.theme.color("paper"))
+        painter.translate(rect.topLeft())
+        painter.setPen(self.theme.color("ink"))
+        painter.setFont(scaled_font(self.font, 1.15, bold=True))
+        heading = QRectF(MARGIN, 2 * GRID, rect.width() - 2 * MARGIN, self._header)
+        painter.drawText(heading, Qt.AlignmentFlag.AlignLeft, self.title)
+        painter.translate(0, self._header)
+        for shown, layout in self._layouts().items():
+            self._paint_map(painter, shown, layout)
+            painter.translate(MAP.width(), 0)
+        painter.restore()
+
+    def _paint_map(self, painter: QPainter, shown: Shown, layout: MatrixLayout) -> None:
+        painter.setFont(scaled_font(self.font, 1.0, bold=True))
+        painter.setPen(self.theme.color("ink"))
+        painter.drawText(QPointF(MARGIN, -GRID), self.names[shown])
+        painter.setFont(self.font)
+        picture = self.pictures.maps[shown]
+        style = Style(self.theme, self.tables[shown], self.font)
+        image = matrix_image(picture, layout, style, RESOLUTION)
+        paint_matrix(painter, layout, picture, style, image, self._height)
+
+    def _layouts(self) -> dict[Shown, MatrixLayout]:
+        return {
+            shown: fit_matrix(picture, MAP, self.font, 1.0)
+            for shown, picture in self.pictures.maps.items()
+        }
+
+    @property
+    def _height(self) -> float:
+        """Of the maps."""
+        bottoms = [layout.matrix.bottom() for layout in self._layouts().values()]
+        return max(LEAST, *bottoms) + MARGIN
+
+    @property
+    def _header(self) -> int:
+        """The height of the title and of the names of the maps."""
+        return 3 * QFontMetrics(self.font).height() + 4 * GRID
