@@ -108,9 +108,9 @@ class StoredAttention:
         return one if query is None else one[query]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Trace:
-    """Made once, never changed.
+    """Made once, never changed; each is equal to itself alone.
 
     Attributes:
         source_tokens: [S], the end-of-sentence token last.
