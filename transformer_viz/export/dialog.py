@@ -61,6 +61,7 @@ class ExportDialog(Dialog):
         self._preview.setFixedSize(*_PREVIEW)
         self._preview.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._preview.setAccessibleName("Preview")
+        self._preview.setWordWrap(True)
         self._size, self._explanation = QLabel(), QLabel()
         self._explanation.setWordWrap(True)
         self._explanation.setMinimumHeight(3 * self.fontMetrics().lineSpacing())
@@ -146,7 +147,8 @@ class ExportDialog(Dialog):
     def _follow(self) -> None:
         export = self.export
         self.scale.setEnabled(export.format in SCALED)
-        self.copy.setEnabled(export.copyable)
+        self.save.setEnabled(self._exporter.ready)
+        self.copy.setEnabled(self._exporter.ready and export.copyable)
         self._explanation.setText(EXPLANATIONS[export.format])
         self._size.setText(self._exporter.size(export))
 

@@ -95,6 +95,11 @@ class Exporter(QObject):
         self._pictures = pictures
         self._style = style
 
+    @property
+    def ready(self) -> bool:
+        """Whether there is anything to export."""
+        return self._session.trace is not None
+
     def save(self, export: Export, path: Path) -> None:
         """Write the file; what stood there stays where this fails."""
         try:
@@ -135,15 +140,15 @@ class Exporter(QObject):
 
     def size(self, export: Export) -> str:
         """What to expect, in words."""
+        trace = self._session.trace
+        if trace is None:
+            return "no sentence yet"
         if export.subject in PICTURES:
             size = self._pictures(export.subject).size
             if export.format is Format.PNG:
                 size = size * export.scale
                 return f"{size.width():,} × {size.height():,} pixels"
             return f"{size.width():,} × {size.height():,}, any size without loss"
-        trace = self._session.trace
-        if trace is None:
-            return "no sentence yet"
         if export.subject is Subject.TRACE:
             maps, size_ = maps_size(trace)
             return f"{maps:,} maps, {in_words(size_)} before compression"

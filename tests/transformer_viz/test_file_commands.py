@@ -1,0 +1,385 @@
+"""Files, undo, help and closing, as a user of the window meets them."""
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication, QImage
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLabel, QMessageBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.trace.npz import save_npz
+from core.trace.trace import Trace
+from tests.transformer_viz.stage import GOOD, Stage
+from transformer_viz.dialogs import ErrorReport, LogDialog
+from transformer_viz.export.dialog import ExportDialog
+from transformer_viz.export.exporter import Format, Subject
+from transformer_viz.help import HelpDialog, guide
+from transformer_viz.selection import Selection
+from transformer_viz.theme import ThemeChoice, ThemeManager
+from transformer_viz.window import Window
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+
+class Shown(Stage):
+    """A window that shows the translation of "a b it c". Building it takes a second, so the tests
+    share one, and each begins with the same."""
+
+    def __init__(self, app: QApplication, log: Path) -> None:
+        super().__init__()
+        log.write_text("WARNING something\n")
+        self.window = Window(
+            self.session, self.controller, ThemeManager(app, ThemeChoice.LIGHT), log
+        )
+        self.window.resize(1280, 720)
+
+    def begin(self, qtbot: QtBot) -> None:
+        self.qtbot = qtbot
+        self.window.show()
+        self.window.notice.close_message()
+        self.window.show_view("heatmap")
+        self.window.source.setFocus()
+        self.window.show_text("a b it c", Selection(layer=1, head=2, query=2))
+        if self.session.model is None:
+            self.controller.open(GOOD)
+        qtbot.waitUntil(self.shows("a b it c"))
+        self.notices.clear()
+        self.window.history.clear()
+
+    def end(self) -> None:
+        self.controller.transfers.cancel()
+        self.window.hide()
+
+    def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier) -> None:
+        self.qtbot.keyClick(QApplication.focusWidget() or self.window, key, modifier)
+
+    def drop(self, path: Path) -> None:
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(str(path))])
+        event = QDropEvent(
+            QPointF(5, 5),
+            Qt.DropAction.CopyAction,
+            data,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        self.window.dropEvent(event)
+
+    def said(self) -> str:
+        return self.window.status_line.currentMessage()
+
+
+@pytest.fixture(scope="module")
+def window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
+    made = Shown(qapp, tmp_path_factory.mktemp("log") / "log")
+    yield made
+    made.window.close()
+    made.window.deleteLater()
+
+
+@pytest.fixture
+def shown(window: Shown, qtbot: QtBot) -> Iterator[Shown]:
+    window.begin(qtbot)
+    yield window
+    window.end()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Path | str]:
+    """What the dialogs for names answer with, and what they suggested."""
+    answers: dict[str, Path | str] = {"open": "", "save": ""}
+
+    def save(_parent: QWidget, _title: str, start: str, *_rest: object) -> tuple[str, str]:
+        answers["suggested"] = start
+        return str(answers["save"]), ""
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(answers["open"]), ""))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", save)
+    return answers
+
+
+# Dropping and opening
+
+
+@pytest.mark.parametrize("way", ["drop", "open"])
+def test_a_trace_is_opened(
+    shown: Shown, qtbot: QtBot, tmp_path: Path, trace: Trace, asked: dict, way: str
+) -> None:
+    path = tmp_path / "a.npz"
+    save_npz(trace, path)
+    if way == "drop":
+        shown.drop(path)
+    else:
+        asked["open"] = path
+        shown.press(Qt.Key.Key_O, CONTROL)
+    qtbot.waitUntil(shown.shows(trace.text))
+    assert shown.window.source.text() == trace.text
+    assert shown.session.status.message == "trace from a.npz"
+    qtbot.keyClicks(shown.window.source.editor, "x")
+    qtbot.waitUntil(shown.shows(shown.window.source.text()))
+
+
+def test_a_dropped_text_is_translated(shown: Shown, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("x it y\n")
+    shown.drop(path)
+    qtbot.waitUntil(shown.shows("x it y"))
+    assert shown.window.source.text() == "x it y"
+    menu = shown.window.commands.menu("&File", "&Recent files")
+    menu.aboutToShow.emit()
+    assert menu.actions()[0].text() == str(path)
+
+
+def test_a_file_that_is_no_use_is_said_in_the_window(shown: Shown, tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    shown.drop(tmp_path / "a.png")
+    assert "a.png is neither" in shown.window.notice.text
+
+
+# Sessions
+
+
+def test_a_session_is_saved_and_opened_by_keys(
+    shown: Shown, qtbot: QtBot, tmp_path: Path, asked: dict
+) -> None:
+    path = tmp_path / "mine.tviz"
+    shown.window.show_view("links")
+    shown.session.select(layer=0, head=1, query=2)
+    selection = shown.session.selection
+    asked["save"] = path.with_suffix("")  # the suffix is added
+    shown.press(Qt.Key.Key_S, CONTROL)
+    qtbot.waitUntil(path.exists)
+    qtbot.waitUntil(lambda: shown.said() == f"Saved {path}.")
+    shown.window.show_text("other")
+    qtbot.waitUntil(shown.shows("other"))
+    shown.window.show_view("heatmap")
+    asked["open"] = path
+    shown.press(Qt.Key.Key_O, CONTROL)
+    qtbot.waitUntil(shown.shows("a b it c"))
+    assert shown.window.source.text() == "a b it c"
+    assert shown.window.stage.current == "links"
+    assert shown.session.selection == selection
+
+    asked["save"] = "never asked"
+    shown.session.select(head=0)
+    shown.press(Qt.Key.Key_S, CONTROL)  # now it has a name
+    qtbot.waitUntil(lambda: json.loads(path.read_text())["selection"]["head"] == 0)
+
+
+def test_a_dialog_that_is_cancelled_does_nothing(shown: Shown, asked: dict) -> None:
+    for command in ("open", "save_as"):
+        shown.window.commands[command].trigger()
+    assert shown.controller.running == []
+    assert shown.notices == []
+
+
+# Export
+
+
+def test_the_view_is_exported_by_keys(
+    shown: Shown, qtbot: QtBot, tmp_path: Path, asked: dict
+) -> None:
+    asked["save"] = tmp_path / "out.svg"
+    shown.press(Qt.Key.Key_E, CONTROL)
+    dialog = shown.window.findChild(ExportDialog)
+    dialog.format.setCurrentIndex(dialog.format.findData(Format.SVG))
+    dialog.save.click()
+    qtbot.waitUntil((tmp_path / "out.svg").exists)
+    svg = (tmp_path / "out.svg").read_text(encoding="utf-8")
+    assert svg.count("<text") > 8
+    assert str(asked["suggested"]).endswith("heatmap-encoder-self-layer-2-head-3.svg")
+    qtbot.waitUntil(lambda: not shown.controller.running)
+    shown.window.commands["export"].trigger()
+    again = shown.window.findChild(ExportDialog)
+    assert again.export.format is Format.SVG, "the choice is kept"
+    again.reject()
+
+
+@pytest.mark.parametrize("view", ["heatmap", "links", "scores", "positions", "decoding", "compare"])
+def test_every_view_can_be_exported(shown: Shown, qtbot: QtBot, view: str) -> None:
+    shown.window.show_view(view)
+    qtbot.waitUntil(lambda: not shown.window.is_drawing())
+    image = shown.window.files.exporter.preview(Subject.VIEW)
+    colors = {
+        image.pixel(x, y) for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)
+    }
+    assert len(colors) > 1, "something is painted"
+
+
+def test_the_heads_map_is_exported_whole(shown: Shown) -> None:
+    image = shown.window.files.exporter.preview(Subject.HEADS)
+    size = shown.window.heads_map.picture.export_size()
+    assert image.size() == size * 2
+    assert image.pixelColor(0, 0) == shown.window.theme.color("paper")
+
+
+def test_pictures_and_tables_go_to_the_clipboard(shown: Shown, qtbot: QtBot) -> None:
+    shown.press(Qt.Key.Key_C, CONTROL | SHIFT)
+    image = QImage(QGuiApplication.clipboard().mimeData().imageData())
+    assert image.width() == 2 * shown.window.stage.view().export_size().width()
+    assert "clipboard" in shown.said()
+    shown.window.commands["copy_matrix"].trigger()
+    qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().startswith("\t▁a"))
+
+
+# Undo
+
+
+def test_typing_and_selecting_are_undone_from_the_text_field(shown: Shown, qtbot: QtBot) -> None:
+    editor = shown.window.source.editor
+    shown.window.source.setFocus()
+    assert not shown.window.commands["undo"].isEnabled()
+    shown.session.select(layer=0, head=0)
+    first = shown.session.selection
+    qtbot.keyClicks(editor, " de")
+    qtbot.waitUntil(shown.shows("a b it c de"))
+    shown.press(Qt.Key.Key_Z, CONTROL)
+    qtbot.waitUntil(shown.shows("a b it c"))
+    assert shown.window.source.text() == "a b it c"
+    assert shown.session.selection == first
+    shown.press(Qt.Key.Key_Z, CONTROL)
+    assert shown.session.selection.layer == 1
+    assert not shown.window.commands["undo"].isEnabled()
+    for _ in range(2):
+        shown.press(Qt.Key.Key_Z, CONTROL | SHIFT)
+    qtbot.waitUntil(shown.shows("a b it c de"))
+    assert not shown.window.commands["redo"].isEnabled()
+
+
+# Help
+
+
+def test_the_guide_is_searched_without_a_network(shown: Shown, qtbot: QtBot) -> None:
+    shown.press(Qt.Key.Key_F1, SHIFT)
+    dialog = shown.window.findChild(HelpDialog)
+    assert dialog.contents.count() > 10
+    qtbot.keyClicks(dialog.search, "saturates")
+    assert dialog.text.textCursor().selectedText() == "saturates"
+    qtbot.keyClicks(dialog.search, "qqq")
+    assert "not found" in {label.text() for label in dialog.findChildren(QLabel)}
+    row = next(
+        row for row in range(dialog.contents.count()) if "Keys" in dialog.contents.item(row).text()
+    )
+    dialog.contents.setCurrentRow(row)
+    assert dialog.text.textCursor().block().text() == "Keys"
+    dialog.close()
+
+
+def test_the_guide_speaks_of_every_view_and_statistic(shown: Shown) -> None:
+    text = guide().lower()
+    for number in range(shown.window.stage.tabs.count()):
+        assert f"### {shown.window.stage.tabs.tabText(number).lower()}" in text
+    for word in ("entropy", "confidence", "mean distance", "on specials", "sink", "score"):
+        assert word in text
+    assert "](http" not in text
+
+
+def test_the_log_is_shown_and_copied(shown: Shown) -> None:
+    shown.window.commands["log"].trigger()
+    dialog = shown.window.findChild(LogDialog)
+    assert "WARNING something" in dialog.text.toPlainText()
+    next(b for b in dialog.buttons.buttons() if b.text() == "&Copy").click()
+    assert QGuiApplication.clipboard().text() == "WARNING something\n"
+    dialog.reject()
+
+
+def test_diagnostics_hold_nothing_that_was_typed(shown: Shown) -> None:
+    shown.window.show_text("secret words")
+    shown.window.commands["diagnostics"].trigger()
+    text = QGuiApplication.clipboard().text()
+    for word in ("Python", "PySide6", "Qt ", "offscreen", "2+2 layers"):
+        assert word in text
+    assert "secret" not in text
+    assert str(Path.home()) not in text
+
+
+def test_an_error_report_can_be_copied(shown: Shown) -> None:
+    report = ErrorReport("It broke.", "Traceback …", shown.window)
+    report.open()
+    next(b for b in report.buttons.buttons() if b.text() == "&Copy").click()
+    assert QGuiApplication.clipboard().text() == "Traceback …"
+    report.reject()
+    assert shown.window.source.text() == "a b it c"
+
+
+# Closing
+
+
+def answer(button: QMessageBox.StandardButton | str, asked: list[str]) -> QTimer:
+    """Press a button of the question as soon as it is there."""
+    timer = QTimer(interval=10)
+
+    def press() -> None:
+        box = QApplication.activeModalWidget()
+        if isinstance(box, QMessageBox):
+            timer.stop()
+            asked.append(f"{box.text()} default: {box.defaultButton().text()}")
+            if isinstance(button, str):
+                next(b for b in box.buttons() if b.text() == button).click()
+            else:
+                box.button(button).click()
+
+    timer.timeout.connect(press)
+    timer.start()
+    return timer
+
+
+def test_closing_asks_while_a_file_is_being_saved(shown: Shown, qtbot: QtBot) -> None:
+    go = threading.Event()
+
+    def slow(progress: object) -> None:
+        go.wait(10)
+        progress(1, 2)
+
+    shown.controller.transfers.save("a.npz", slow, lambda _: pytest.fail("it was given up"))
+    qtbot.waitUntil(shown.window.progress.isVisible)
+    questions: list[str] = []
+    timer = answer(QMessageBox.StandardButton.Cancel, questions)
+    assert not shown.window.close()
+    assert shown.window.isVisible()
+    assert questions == ["a.npz is being saved. Close all the same? default: Cancel"]
+    timer = answer("C&lose now", questions)
+    assert shown.window.files.confirm_close()
+    assert len(questions) == 2
+    timer.stop()
+    shown.controller.transfers.cancel()
+    assert shown.window.files.confirm_close(), "nothing runs any more, so nothing is asked"
+    go.set()
+
+
+def test_a_saving_can_be_cancelled_in_the_window(shown: Shown, qtbot: QtBot) -> None:
+    go = threading.Event()
+    shown.controller.transfers.save("a.npz", lambda _: go.wait(10), lambda _: None)
+    qtbot.waitUntil(shown.window.progress.isVisible)
+    shown.window.progress.cancel.click()
+    assert not shown.window.progress.isVisible()
+    assert shown.controller.running == []
+    go.set()
+
+
+# Every command
+
+
+def test_every_command_is_in_the_menus_and_the_palette(shown: Shown) -> None:
+    listed = {action.objectName() for action, _name, _keys in shown.window.commands.listed()}
+    assert listed == {action.objectName() for action in shown.window.commands}
+
+
+def test_the_sheet_of_shortcuts_fits_and_lists_every_key(shown: Shown, qtbot: QtBot) -> None:
+    shown.window.commands["shortcuts"].trigger()
+    (dialog,) = shown.window.findChildren(QDialog)
+    assert dialog.height() <= shown.window.height()
+    said = {label.text() for label in dialog.findChildren(QWidget) if hasattr(label, "text")}
+    for _action, _name, keys in shown.window.commands.listed():
+        assert not keys or keys in said
+    dialog.reject()
+
+
+def test_the_view_is_remembered(shown: Shown) -> None:
+    shown.window.show_view("scores")
+    assert shown.controller.settings.view == "scores"
