@@ -11,6 +11,7 @@ from transformer_viz.comparison import Comparison, nearest
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.diverging import diverging_table
 from transformer_viz.drawing.marks import Marks
+from transformer_viz.options import ViewOptions
 from transformer_viz.selection import Cell
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, set_role
@@ -20,7 +21,7 @@ from transformer_viz.views.compare_controls import CompareControls
 from transformer_viz.views.compare_figure import Figure
 from transformer_viz.views.compare_maps import CompareMaps
 from transformer_viz.views.compare_pictures import ComparePictures, Request, Shown, compare_pictures
-from transformer_viz.views.compare_reading import ROWS_TIP, read_place, read_rows, titles
+from transformer_viz.views.compare_reading import ROWS_TIP, read_place, read_rows
 from transformer_viz.views.compare_start import CompareStart
 from transformer_viz.views.stage_view import StageView
 from transformer_viz.views.stream import Stream
@@ -115,18 +116,27 @@ class Compare(StageView):
         elif first.kind in sides.a.kinds and first.kind in sides.b.kinds:
             first = nearest(sides.a, first)
             second = self._comparison.second_head(first)
-            request = Request(sides, first, second, self.session.options, self.controls.full)
+            request = Request(sides, first, second, self._options(), self.controls.full)
             if request != self._asked:
                 self._asked = request
                 self._make(request)
             self.controls.show_heads(sides, first, second)
-            self.translations.show_traces(sides.a, sides.b)
         self._show_maps()
 
     def apply_theme(self, theme: Theme) -> None:
         self.controls.apply_theme(theme)
         self.translations.apply_theme(theme)
         super().apply_theme(theme)
+
+    def _options(self) -> ViewOptions:
+        """Those that matter here."""
+        options = self.session.options
+        return ViewOptions(
+            scale=options.scale,
+            threshold=options.threshold,
+            hide_specials=options.hide_specials,
+            merge_words=options.merge_words,
+        )
 
     def _make(self, request: Request) -> None:
         if request.cells <= INLINE_CELLS:
@@ -141,8 +151,10 @@ class Compare(StageView):
 
     def _show_maps(self) -> None:
         if self._shown is not None:
-            names, large = titles(self._shown.request), self.controls.large
-            self.maps.show_pictures(self._shown, large, names, self._tables(), self.theme)
+            shown, sides = self._shown, self._shown.request.sides
+            self.maps.show_pictures(shown, self.controls.large, self._tables(), self.theme)
+            texts = sides.a.translation, sides.b.translation
+            self.translations.show_words(shown.words, *texts)
         self._show_state()
         self._show_marks()
 
@@ -156,9 +168,9 @@ class Compare(StageView):
         status, compared = self._comparison.status, self._comparison.sides is not None
         failed = status.phase is Phase.FAILED
         busy = status.phase is Phase.BUSY
-        for widget in (self.controls, self.translations):
-            widget.setVisible(compared)
-        self._rows.setVisible(self._shown is not None)
+        self.controls.setVisible(compared)
+        for widget in (self.translations, self._rows):
+            widget.setVisible(self._shown is not None)
         self._error.setVisible(compared and failed)
         self._error.setText(f"⚠ {status.message}")
         self._pages.setCurrentIndex(int(self._shown is not None))
@@ -283,7 +295,6 @@ class Compare(StageView):
         return Figure(
             pictures=pictures,
             title=head_title(request.a),
-            names=titles(request),
             tables=self._tables(),
             theme=self.theme,
             font=self.font(),

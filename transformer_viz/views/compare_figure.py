@@ -34,13 +34,11 @@ class Figure:
     """
     Attributes:
         title: the head of A.
-        names: what tells the maps apart.
         tables: RGBA uint8 [256, 4] by code.
     """
 
     pictures: ComparePictures
     title: str
-    names: Mapping[Shown, str]
     tables: Mapping[Shown, np.ndarray]
     theme: Theme
     font: QFont
@@ -67,7 +65,7 @@ class Figure:
     def _paint_map(self, painter: QPainter, shown: Shown, layout: MatrixLayout) -> None:
         painter.setFont(scaled_font(self.font, 1.0, bold=True))
         painter.setPen(self.theme.color("ink"))
-        painter.drawText(QPointF(MARGIN, -GRID), self.names[shown])
+        painter.drawText(QPointF(MARGIN, -GRID), self.pictures.names[shown])
         painter.setFont(self.font)
         picture = self.pictures.maps[shown]
         style = Style(self.theme, self.tables[shown], self.font)

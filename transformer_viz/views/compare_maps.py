@@ -57,7 +57,6 @@ class CompareMaps(QWidget):
         self,
         pictures: ComparePictures,
         large: Shown,
-        titles: Mapping[Shown, str],
         tables: Mapping[Shown, np.ndarray],
         theme: Theme,
     ) -> None:
@@ -68,8 +67,8 @@ class CompareMaps(QWidget):
         others = [shown for shown in Shown if shown is not large]
         for titled, shown in zip(self.small, others, strict=True):
             titled.shown = shown
-            titled.title.setText(titles[shown])
-            titled.map.setAccessibleName(titles[shown])
+            titled.title.setText(pictures.names[shown])
+            titled.map.setAccessibleName(pictures.names[shown])
             titled.map.show_picture(maps[shown], tables[shown], theme)
         scales = {maps[shown].legend.caption[-1]: None for shown in others}
         self._scales.setText("\n".join(scales))

@@ -23,8 +23,9 @@ from transformer_viz.drawing.scales import Legend, legend
 from transformer_viz.drawing.signed_pyramid import SignedPyramid
 from transformer_viz.options import ViewOptions
 from transformer_viz.selection import Cell
+from transformer_viz.views.facing_words import Facing, facing_words
 from transformer_viz.views.head_pictures import MapAxes, map_axes
-from transformer_viz.views.wording import predicted_token
+from transformer_viz.views.wording import head_numbers, predicted_token, token_name
 
 NOTHING = Token("–", kind=TokenKind.SPECIAL)
 """The label of a row or a column that one side lacks."""
@@ -83,10 +84,18 @@ class Request:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparePictures:
+    """
+    Attributes:
+        names: what tells the maps apart.
+        words: of the two translations.
+    """
+
     request: Request
     axes: CommonAxes
     maps: Mapping[Shown, MatrixPicture]
+    names: Mapping[Shown, str]
     difference: Difference
+    words: tuple[Facing, ...]
 
     @property
     def minus(self) -> MatrixPicture:
@@ -135,8 +144,25 @@ def compare_pictures(request: Request) -> ComparePictures | None:
             Shown.B: _picture(Pyramid(codes_b), b, weights),
             Shown.MINUS: _picture(signed, _both_labels(a, b), _signed_legend(limit, request.full)),
         },
+        names=names(request),
         difference=apart,
+        words=facing_words(sides.a.predicted_tokens, sides.b.predicted_tokens),
     )
+
+
+def names(request: Request) -> dict[Shown, str]:
+    """Of the maps: the models with their heads, or, of one model, the words that differ."""
+    sides = request.sides
+    if sides.same_model:
+        words = facing_words(sides.a.source_tokens, sides.b.source_tokens)
+        differing = [facing for facing in words if facing.differ]
+        a = " ".join(token_name(facing.a) for facing in differing if facing.a)
+        b = " ".join(token_name(facing.b) for facing in differing if facing.b)
+    else:
+        a = f"{sides.model_a.name} {head_numbers(request.a)}"
+        b = f"{sides.model_b.name} {head_numbers(request.b)}"
+    named = {Shown.A: ("A", a), Shown.B: ("B", b), Shown.MINUS: ("A − B", "")}
+    return {shown: " · ".join(filter(None, parts)) for shown, parts in named.items()}
 
 
 def _picture(pyramid: Pyramid, labels: _Labels, words: Legend) -> MatrixPicture:

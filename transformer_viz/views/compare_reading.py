@@ -3,13 +3,12 @@
 import math
 
 from core.trace.alignment import GAP
-from core.trace.difference import align_entries
-from core.trace.head_map import cell_weight, entries
+from core.trace.head_map import cell_weight
 from core.trace.trace import Head, Trace
-from transformer_viz.views.compare_pictures import ComparePictures, Request, Shown
+from transformer_viz.views.compare_pictures import ComparePictures
 from transformer_viz.views.head_pictures import MapAxes
 from transformer_viz.views.readout import Reading
-from transformer_viz.views.wording import head_numbers, token_name
+from transformer_viz.views.wording import token_name
 
 ROWS_TIP = (
     "Total variation distance of two rows: ½ Σ |a − b| over their keys. 0: the same attention; "
@@ -54,31 +53,3 @@ def _weight(trace: Trace, head: Head, axes: MapAxes, row: int, column: int) -> f
     if not trace.allowed(head.kind)[queries.start : queries.stop, keys.start : keys.stop].any():
         return "masked"
     return cell_weight(trace, [head], queries, keys)
-
-
-def titles(request: Request) -> dict[Shown, str]:
-    """What tells the sides apart: their models and heads, else the words that differ."""
-    sides = request.sides
-    if sides.same_model:
-        a, b = (" ".join(words) for words in _differing_words(sides.a, sides.b))
-    else:
-        a = f"{sides.model_a.name} {head_numbers(request.a)}"
-        b = f"{sides.model_b.name} {head_numbers(request.b)}"
-    named = {Shown.A: ("A", a), Shown.B: ("B", b), Shown.MINUS: ("A − B", "")}
-    return {shown: " · ".join(filter(None, parts)) for shown, parts in named.items()}
-
-
-def _differing_words(a: Trace, b: Trace) -> tuple[list[str], list[str]]:
-    """The words of either sentence that have no counterpart in the other."""
-    first, second = (
-        entries(trace.source_tokens, merge_words=True, hide_specials=True) for trace in (a, b)
-    )
-    words: tuple[list[str], list[str]] = ([], [])
-    alignment = align_entries(first, second)
-    for i, j in zip(alignment.first, alignment.second, strict=True):
-        one = "" if i == GAP else token_name(first.tokens[i])
-        other = "" if j == GAP else token_name(second.tokens[j])
-        if one != other:
-            words[0].extend(filter(None, [one]))
-            words[1].extend(filter(None, [other]))
-    return words

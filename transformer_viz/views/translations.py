@@ -1,19 +1,15 @@
 """Two translations below each other, word under word, with what differs marked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.text.tokens import Token
-from core.trace.alignment import GAP
-from core.trace.difference import align_entries
-from core.trace.head_map import entries
-from core.trace.trace import Trace
 from transformer_viz.drawing.labels import draw_label, label_widths
 from transformer_viz.theme import GRID, LIGHT, Theme
+from transformer_viz.views.facing_words import Facing
 from transformer_viz.views.wording import plain_tooltip
 
 LINE = 5 * GRID
@@ -22,23 +18,13 @@ _PADDING = GRID
 _BEFORE = 3  # words before the first difference that stay in sight
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    words: tuple[Token | None, Token | None]
-
-    @property
-    def differs(self) -> bool:
-        a, b = self.words
-        return a is None or b is None or a.label != b.label
-
-
 class Translations(QWidget):
     """Where a line has no room for all, it begins shortly before the first difference."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = LIGHT
-        self._places: list[_Place] = []
+        self._words: tuple[Facing, ...] = ()
         self.setFixedHeight(2 * LINE)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Translations of A and B")
@@ -50,9 +36,10 @@ class Translations(QWidget):
         self._theme = theme
         self.update()
 
-    def show_traces(self, a: Trace, b: Trace) -> None:
-        self._places = _places(a, b)
-        text = f"A: {a.translation}\nB: {b.translation}"
+    def show_words(self, words: tuple[Facing, ...], a: str, b: str) -> None:
+        """`words`: those of the translations `a` and `b`."""
+        self._words = words
+        text = f"A: {a}\nB: {b}"
         self.setToolTip(plain_tooltip(text))
         self.setAccessibleDescription(text)
         self.update()
@@ -60,8 +47,9 @@ class Translations(QWidget):
     def differing(self) -> list[tuple[str, str]]:
         """The words of A and of B that differ, in order; "" for none."""
         return [
-            (a.label if a else "", b.label if b else "")
-            for a, b in (place.words for place in self._places if place.differs)
+            (facing.a.label if facing.a else "", facing.b.label if facing.b else "")
+            for facing in self._words
+            if facing.differ
         ]
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -80,17 +68,18 @@ class Translations(QWidget):
         x = float(_INDENT)
         if first > 0:
             x = self._paint_ellipsis(painter, x)
-        for place, width in zip(self._places[first:], widths[first:], strict=True):
+        for facing, width in zip(self._words[first:], widths[first:], strict=True):
             if x + width > self.width() - 3 * GRID:
                 self._paint_ellipsis(painter, x)
                 break
-            for side, word in enumerate(place.words):
+            for side, word in enumerate((facing.a, facing.b)):
                 if word is not None:
-                    self._paint_word(painter, QRectF(x, side * LINE, width, LINE), word, place)
+                    box = QRectF(x, side * LINE, width, LINE)
+                    self._paint_word(painter, box, word, marked=facing.differ)
             x += width
 
-    def _paint_word(self, painter: QPainter, box: QRectF, word: Token, place: _Place) -> None:
-        if place.differs:
+    def _paint_word(self, painter: QPainter, box: QRectF, word: Token, *, marked: bool) -> None:
+        if marked:
             (width,) = label_widths(self.font(), [word])
             ground = QRectF(box.left(), box.top() + 2, width + 2 * _PADDING, LINE - 4)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -98,7 +87,7 @@ class Translations(QWidget):
             painter.drawRoundedRect(ground, 3, 3)
         text = box.adjusted(_PADDING, 0, -_PADDING, 0)
         left = Qt.AlignmentFlag.AlignLeft
-        draw_label(painter, text, word, self._theme, align=left, strong=place.differs)
+        draw_label(painter, text, word, self._theme, align=left, strong=marked)
 
     def _paint_ellipsis(self, painter: QPainter, x: float) -> float:
         painter.setPen(self._theme.color("soft"))
@@ -111,8 +100,8 @@ class Translations(QWidget):
     def _widths(self) -> list[float]:
         """Of each place, that of its longer word."""
         sides = [
-            label_widths(self.font(), [word for word in words if word is not None])
-            for words in (place.words for place in self._places)
+            label_widths(self.font(), [word for word in (facing.a, facing.b) if word is not None])
+            for facing in self._words
         ]
         return [min(max(widths), self.width() / 2) + 2 * _PADDING for widths in sides]
 
@@ -120,21 +109,5 @@ class Translations(QWidget):
         """The place to begin with."""
         if sum(widths) <= self.width() - _INDENT - 3 * GRID:
             return 0
-        differing = [index for index, place in enumerate(self._places) if place.differs]
+        differing = [index for index, facing in enumerate(self._words) if facing.differ]
         return max(0, differing[0] - _BEFORE) if differing else 0
-
-
-def _places(a: Trace, b: Trace) -> list[_Place]:
-    first, second = (
-        entries(trace.predicted_tokens, merge_words=True, hide_specials=True) for trace in (a, b)
-    )
-    alignment = align_entries(first, second)
-    return [
-        _Place(
-            (
-                None if i == GAP else first.tokens[i],
-                None if j == GAP else second.tokens[j],
-            )
-        )
-        for i, j in zip(alignment.first, alignment.second, strict=True)
-    ]

@@ -20,8 +20,8 @@ from transformer_viz.session import ModelInfo, Phase, Session
 from transformer_viz.theme import DARK
 from transformer_viz.views import compare as compare_module
 from transformer_viz.views.compare import Compare
-from transformer_viz.views.compare_pictures import NOTHING, Request, Shown, compare_pictures
-from transformer_viz.views.compare_reading import read_place, read_rows, titles
+from transformer_viz.views.compare_pictures import NOTHING, Request, Shown, compare_pictures, names
+from transformer_viz.views.compare_reading import read_place, read_rows
 
 E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
 MakeTrace = Callable[..., Trace]
@@ -283,7 +283,7 @@ def test_the_head_of_another_model_is_chosen_apart(
     assert view._shown.request.b == Head(E, 1, 2)
     qtbot.keyClick(view.controls.head, Qt.Key.Key_Down)
     assert view._shown.request.b == Head(E, 1, 1)
-    assert titles(view._shown.request)[Shown.B] == "B · other 2.2"
+    assert view._shown.names[Shown.B] == "B · other 2.2"
 
 
 def test_a_failure_leaves_the_last_comparison(view: Compare) -> None:
@@ -387,7 +387,7 @@ def test_the_distance_of_rows_in_words(trace: Trace, make_trace: MakeTrace) -> N
     assert read_place(longer, 6, 1).weight is None
 
 
-def test_titles_name_what_differs(trace: Trace, make_trace: MakeTrace) -> None:
+def test_names_say_what_differs(trace: Trace, make_trace: MakeTrace) -> None:
     head = Head(E, 0, 0)
     request = Request(sides(trace, make_trace(LONGER)), head, head, ViewOptions(), True)
-    assert titles(request) == {Shown.A: "A", Shown.B: "B · so very", Shown.MINUS: "A − B"}
+    assert names(request) == {Shown.A: "A", Shown.B: "B · so very", Shown.MINUS: "A − B"}
