@@ -150,3 +150,28 @@ def restore_threads() -> Iterator[None]:
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
+
+
+def test_a_second_model_stands_beside_the_first(
+    backend: TorchBackend, context: Context, tiny: Path, tmp_path: Path
+) -> None:
+    second = save_tiny_model(tmp_path / "second.safetensors")
+    info, trace = backend.compare(second, TEXT, Search(), context)
+    assert (info.name, trace.text) == ("second", TEXT)
+    second.unlink()
+    again, _ = backend.compare(second, "A dog.", Search(), context)
+    assert again is info, "it is kept"
+    own, same = backend.compare(tiny, TEXT, Search(), context)
+    assert own.path == tiny
+    assert own.vocabulary == info.vocabulary
+    assert same.translation == backend.explain(TEXT, Search(), context).translation
+
+
+def test_a_second_model_that_is_none_harms_nothing(
+    backend: TorchBackend, context: Context, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.safetensors"
+    broken.write_bytes(b"no model")
+    with pytest.raises(UserError, match="broken"):
+        backend.compare(broken, TEXT, Search(), context)
+    assert backend.explain(TEXT, Search(), context).text == TEXT

@@ -29,7 +29,7 @@ from transformer_viz.views.translations import Translations
 from transformer_viz.views.wording import head_title, plain_tooltip
 
 _NOTHING = "Only special tokens here, and they are hidden."
-INLINE_CELLS = 256 * 256
+INLINE_CELLS = 192 * 192
 """Maps of so many cells are computed at once; larger ones beside the event loop."""
 
 _ZOOM_STEP = 1.25
@@ -218,11 +218,17 @@ class Compare(StageView):
             return self._hovered
         return pictures.axes.place(*self.session.focus)
 
+    def _tokens(self, pictures: ComparePictures, row: int | None, column: int | None) -> Cell:
+        """The tokens of a place in the session's trace; none while older ones are shown."""
+        if pictures.request.sides.a is not self.session.trace:
+            return None, None
+        return pictures.axes.tokens(row, column)
+
     # From the user
 
     def _on_pointer(self, cell: Cell) -> None:
         """Another view points elsewhere, or this one does."""
-        if self._shown is not None and cell != self._shown.axes.tokens(*self._hovered):
+        if self._shown is not None and cell != self._tokens(self._shown, *self._hovered):
             self._hovered = (None, None)
         if self.isVisible():
             self._show_marks()
@@ -230,7 +236,7 @@ class Compare(StageView):
     def _on_hover(self, row: int | None, column: int | None) -> None:
         if self._shown is not None:
             self._hovered = row, column
-            self.session.set_hover(*self._shown.axes.tokens(row, column))
+            self.session.set_hover(*self._tokens(self._shown, row, column))
             self._show_marks()
 
     def _on_click(self, row: int | None, column: int | None, beside: bool) -> None:
@@ -238,7 +244,7 @@ class Compare(StageView):
         if self._shown is None:
             return
         session = self.session
-        query, key = cell = self._shown.axes.tokens(row, column)
+        query, key = cell = self._tokens(self._shown, row, column)
         there = (query is None) == (row is None) and (key is None) == (column is None)
         if not there or cell == (None, None):
             return

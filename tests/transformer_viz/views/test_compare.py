@@ -316,6 +316,19 @@ def test_only_specials_and_these_hidden(
     assert view.start.isVisible()
 
 
+def test_an_outdated_comparison_points_at_nothing(
+    view: Compare, session: Session, make_trace: MakeTrace, qtbot: QtBot
+) -> None:
+    view._comparison.choose_text("wide")
+    view._comparison.choose_text("broken")
+    session.set_trace(make_trace("▁short </s>"))
+    hover(qtbot, view, 4, 6)
+    assert session.hover == (None, None)
+    assert view.maps.readout.isVisible(), "it still reads what it shows"
+    qtbot.mouseClick(view.maps.canvas, Qt.MouseButton.LeftButton, pos=at(view, 4, 6))
+    assert session.selection.pinned == ()
+
+
 def test_a_large_map_is_made_beside_the_event_loop(
     view: Compare, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
