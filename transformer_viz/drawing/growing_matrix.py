@@ -24,8 +24,9 @@ from transformer_viz.drawing.scales import Legend
 from transformer_viz.theme import GRID, scaled_font
 
 LARGEST = 10 * GRID  # of a cell
-LOG_ROOM = 20 * GRID  # for the log-probabilities
-_BAR_ROOM = 9 * GRID  # of these, for the bar
+LOG_ROOM = 17 * GRID  # for the log-probabilities
+_BAR_ROOM = 7 * GRID  # of these, for the bar
+_SMALL = 0.8  # of the font, where its lines are higher than cells
 _FULL_BAR = 3.0  # nats, unless a token has less probability
 
 
@@ -51,11 +52,13 @@ class GrowingPicture:
 
 @dataclass(frozen=True, slots=True)
 class GrowingLayout:
-    """`matrix`: of all T rows; `labels`: the length of column labels along their slant."""
+    """`matrix`: of all T rows; `labels`: the length of column labels along their slant, in
+    `font`."""
 
     matrix: QRectF
     cell: float
     labels: float
+    font: QFont
 
     def row_rect(self, step: int) -> QRectF:
         matrix = self.matrix
@@ -75,6 +78,13 @@ def lay_out_growing(
     picture: GrowingPicture, size: QSizeF, font: QFont, ratio: float
 ) -> GrowingLayout:
     """`ratio`: device pixels per logical one; cells take whole ones unless these are few."""
+    layout = _lay_out(picture, size, font, ratio)
+    if layout.cell >= QFontMetricsF(font).height():
+        return layout
+    return _lay_out(picture, size, scaled_font(font, _SMALL), ratio)
+
+
+def _lay_out(picture: GrowingPicture, size: QSizeF, font: QFont, ratio: float) -> GrowingLayout:
     rows = axes.rows_room(font, picture.fed, picture.predicted)
     labels = axes.columns_room(font, picture.fed)
     numbers = axes.numbers_width(font, picture.steps)
@@ -86,7 +96,7 @@ def lay_out_growing(
     if cell * ratio >= 2 * GRID:
         cell = math.floor(cell * ratio) / ratio
     side = cell * picture.steps
-    return GrowingLayout(QRectF(left, top, side, side), cell, labels)
+    return GrowingLayout(QRectF(left, top, side, side), cell, labels, font)
 
 
 def growing_image(
@@ -122,7 +132,7 @@ def paint_growing(
     rows = Axis(picture.fed[: step + 1], matrix.top(), layout.cell, matrix.top(), done.bottom())
     columns_end = matrix.left() + (step + 1) * layout.cell
     columns = Axis(rows.tokens, matrix.left(), layout.cell, matrix.left(), columns_end)
-    font = style.font
+    font = layout.font
     axes.draw_rows(
         painter,
         rows,

@@ -24,7 +24,7 @@ from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.wording import plain_tooltip, token_name
 
-_SMALLEST, _LARGEST, _ZOOM_STEP = 0.25, 3.0, 1.25
+_SMALLEST, _LARGEST, _ZOOM_STEP = 0.05, 3.0, 1.25
 
 
 class BeamCanvas(QAbstractScrollArea):
@@ -102,7 +102,7 @@ class BeamCanvas(QAbstractScrollArea):
         """Show the whole tree, and no larger than its own size."""
         view = self.viewport().size()
         whole = max(self._layout.width / view.width(), self._layout.height / view.height(), 1.0)
-        self.set_zoom(1 / whole)
+        self.set_zoom(0.999 / whole if whole > 1 else 1.0)
 
     def describe(self, node: int) -> str:
         """A node in words, for tooltips and screen readers."""

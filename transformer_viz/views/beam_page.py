@@ -3,7 +3,6 @@
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
-    QCheckBox,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -26,7 +25,8 @@ class BeamPage(QWidget):
         super().__init__()
         self._decoding = decoding
         self.canvas = BeamCanvas()
-        self.pruned = QCheckBox("Show pruned")
+        self.pruned = QPushButton("Pruned")
+        self.pruned.setCheckable(True)
         self.pruned.setChecked(True)
         self.pruned.setToolTip("Show the hypotheses that fell out of the beam")
         self.fit = QPushButton("Fit")

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from core.trace.trace import AttentionKind, Trace
 from transformer_viz.decoding import Decoding
+from transformer_viz.selection import Selection
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.beam_page import BeamPage
@@ -38,6 +39,7 @@ class DecodingView(StageView):
         super().__init__(session)
         self._decoding = decoding
         self._heads = ShownHeads(session)
+        self._selected = session.selection.heads
         self.transport = Transport(decoding.walk)
         self.prefix = PrefixChips()
         self.source = SourceWeights()
@@ -50,8 +52,8 @@ class DecodingView(StageView):
         self.prefix.replaced.connect(decoding.type_token)
         self.prefix.editingEnded.connect(self.setFocus)
         decoding.walk.moved.connect(self._follow_step)
+        session.selectionChanged.connect(self._on_selection)
         for changed in (
-            session.selectionChanged,
             session.optionsChanged,
             session.statusChanged,
             session.modelChanged,
@@ -137,6 +139,12 @@ class DecodingView(StageView):
         else:
             self._pages.setCurrentWidget(self.steps)
             self.steps.show_trace(trace, self.theme, self.color_map)
+
+    def _on_selection(self, selection: Selection) -> None:
+        """Another row is another step; only other heads make another map."""
+        if selection.heads != self._selected:
+            self._selected = selection.heads
+            self.invalidate()
 
     def _follow_step(self) -> None:
         trace = self.session.trace

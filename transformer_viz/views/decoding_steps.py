@@ -39,6 +39,7 @@ class DecodingSteps(QWidget):
         self._stream = Stream(self)
         self._stream.arrived.connect(self._show_picture)
         self._style: Style | None = None
+        self._look: tuple[object, ...] = ()  # what the style was made of
         self.matrix = GrowingMatrix()
         self._scale = ScaleStrip()
         self._title = QLabel()
@@ -79,8 +80,7 @@ class DecodingSteps(QWidget):
 
     def _show_map(self, trace: Trace, theme: Theme, color_map: ColorMap) -> None:
         options = self._session.options
-        table = lookup_table(color_map, theme, blank=options.threshold > 0)
-        self._style = Style(theme, table, self.font())
+        self._set_style(theme, color_map, options.threshold > 0)
         heads = self._heads.of(AttentionKind.DECODER_SELF, trace)
         if not heads:
             self._shown = ()
@@ -100,6 +100,12 @@ class DecodingSteps(QWidget):
         else:
             self._show_picture(None)
             self._stream.start(made)
+
+    def _set_style(self, theme: Theme, color_map: ColorMap, blank: bool) -> None:
+        look = theme, color_map, blank, self.font()
+        if look != self._look:
+            self._look = look
+            self._style = Style(theme, lookup_table(color_map, theme, blank=blank), self.font())
 
     def _show_picture(self, picture: GrowingPicture | None) -> None:
         self._picture = picture

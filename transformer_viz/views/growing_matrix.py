@@ -37,9 +37,10 @@ class GrowingMatrix(QWidget):
         self.setMinimumSize(60 * GRID, 30 * GRID)
 
     def set_picture(self, picture: GrowingPicture | None, style: Style) -> None:
-        self._picture, self._style = picture, style
-        self._image = None
-        self.update()
+        if picture is not self._picture or style is not self._style:
+            self._picture, self._style = picture, style
+            self._image = None
+            self.update()
 
     def set_step(self, step: int) -> None:
         self._step = step
