@@ -69,10 +69,6 @@ class GrowingLayout:
         step = math.floor((point.y() - self.matrix.top()) / self.cell)
         return step if 0 <= step < steps else None
 
-    def column_at(self, point: QPointF, steps: int) -> int | None:
-        column = math.floor((point.x() - self.matrix.left()) / self.cell)
-        return column if 0 <= column < steps else None
-
 
 def lay_out_growing(
     picture: GrowingPicture, size: QSizeF, font: QFont, ratio: float
