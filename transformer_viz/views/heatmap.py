@@ -1,7 +1,7 @@
 """The selected head's map, large, or those of several heads, with the value in focus."""
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from core.trace.trace import Head, Trace
@@ -66,18 +66,16 @@ class Heatmap(StageView):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self.canvas = MatrixCanvas()
+        self.canvas = MatrixCanvas(self)
         self.canvas.setAccessibleName("Attention map")
-        self.grid = MatrixGrid()
+        self.grid = MatrixGrid(self)
         self.grid.setAccessibleName("Attention maps side by side")
-        self.controls = MapOptions(session)
-        self.tray = PinTray()
+        self.controls = MapOptions(session, self)
+        self.tray = PinTray(self)
         self.readout = ReadoutCard(self.canvas)
         self._maps = ShownMaps(self)
         self._maps.changed.connect(self._show_maps)
         self._build_layout()
-        self.setFocusProxy(self.canvas)
-
         for view in (self.canvas, self.grid):
             view.cellHovered.connect(self._on_hover)
             view.cellClicked.connect(self._on_click)
@@ -172,7 +170,6 @@ class Heatmap(StageView):
         self.grid.set_pictures(pictures if len(self._maps.groups) > 1 else (), names)
         self._show_state()
         self._show_marks()
-        self.setFocusProxy(self._map_view)
         if focused:
             self._map_view.setFocus()
 
@@ -291,6 +288,11 @@ class Heatmap(StageView):
     def _on_released(self, query: int | None, key: int | None) -> None:
         self.session.set_hover(None, None)
         self.session.unpin(query, key)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """To the map. A focus proxy would take the controls out of the tab chain."""
+        super().focusInEvent(event)
+        self._map_view.setFocus(event.reason())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, session = event.key(), self.session

@@ -62,11 +62,11 @@ class MapOptions(QWidget):
         self.fit.setAccessibleName("Fit the whole map")
         self.fit.clicked.connect(self.fitWanted)
         row = FlowLayout(self, 2 * GRID)
-        controls = (
+        self.all: tuple[QWidget, ...] = (
             *(self.scale, self.threshold, self.hide_specials, self.merge_words, self.combine),
             self.fit,
         )
-        for control in controls:
+        for control in self.all:
             control.setFixedHeight(7 * GRID)
             row.addWidget(control)
 

@@ -259,6 +259,19 @@ def test_the_keyboard_stays_with_the_maps(qtbot, session, heatmap: Heatmap) -> N
     assert heatmap.canvas.hasFocus()
 
 
+def test_tab_goes_from_the_map_through_controls_and_tags(qtbot, session, heatmap) -> None:
+    select_three(session)
+    session.pin(4, 1)
+    heatmap.setFocus()
+    reached = []
+    while QApplication.focusWidget() not in reached:
+        reached.append(QApplication.focusWidget())
+        qtbot.keyClick(reached[-1], Qt.Key.Key_Tab)
+    tag = heatmap.tray.tags[0]
+    assert set(reached) == {heatmap.canvas, *heatmap.controls.all, tag.choose, tag.release}
+    assert reached[1:7] == [*heatmap.controls.all], "in the order in which they are read"
+
+
 def test_more_heads_than_fit_are_said_to_be_missing(session, make_trace, show) -> None:
     session.set_trace(make_trace(encoder=(10, 10)))
     session.change_options(combine=Combine.SIDE_BY_SIDE)

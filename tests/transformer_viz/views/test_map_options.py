@@ -1,5 +1,4 @@
 import pytest
-from PySide6.QtWidgets import QWidget
 
 from transformer_viz.options import Combine, Scale
 from transformer_viz.views.map_options import MapOptions
@@ -10,24 +9,17 @@ def controls(session, show) -> MapOptions:
     return show(MapOptions(session), 680, 40)
 
 
-def control_widgets(controls: MapOptions) -> list[QWidget]:
-    return [
-        *(controls.scale, controls.threshold, controls.hide_specials, controls.merge_words),
-        *(controls.combine, controls.fit),
-    ]
-
-
 def test_every_control_explains_itself(controls: MapOptions) -> None:
-    for control in control_widgets(controls):
+    for control in controls.all:
         assert control.toolTip()
         assert control.accessibleName()
 
 
 def test_one_line_where_there_is_room_and_more_where_there_is_not(controls: MapOptions) -> None:
-    assert len({control.y() for control in control_widgets(controls)}) == 1
+    assert len({control.y() for control in controls.all}) == 1
     assert controls.heightForWidth(300) > controls.height()
     controls.resize(300, controls.heightForWidth(300))
-    rects = [control.geometry() for control in control_widgets(controls)]
+    rects = [control.geometry() for control in controls.all]
     assert all(controls.rect().contains(rect) for rect in rects)
     assert not any(a.intersects(b) for a in rects for b in rects if a is not b)
 
