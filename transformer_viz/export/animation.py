@@ -16,7 +16,6 @@ from PySide6.QtGui import QFontMetricsF, QImage, QPainter
 from core.errors import UserError
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind
-from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.labels import display_text
 from transformer_viz.drawing.matrix import (
     MatrixPicture,
@@ -30,6 +29,7 @@ from transformer_viz.theme import GRID, scaled_font
 MOST_STEPS = 200
 STEP_MS, LAST_MS = 700, 2500
 COLORS = 256
+BAND = 64  # lines of an image, or colours, that are worked on at once
 TABLE_STEP = 2  # every second colour of the table is in the palette
 SIZE = QSize(200 * GRID, 160 * GRID)  # at most; what a small map leaves free is cut off
 _LEAST_HEIGHT = 60 * GRID
@@ -63,7 +63,7 @@ def to_gif(
             "shorten the text."
         )
 
-    ends = [paint_step(decoding, step, style, scale) for step in (0, steps - 1)]
+    ends = [paint_step(decoding, step, style, scale=1) for step in (0, steps - 1)]
     palette = _Palette(ends, style.table)
     frames = []
     for step in range(steps):
@@ -156,30 +156,35 @@ class _Palette:
         pixels = np.concatenate([_packed(image).ravel() for image in images])
         colors, counts = np.unique(pixels, return_counts=True)
         frequent = colors[np.argsort(counts)[::-1]]
-        steps = table[1::TABLE_STEP, :3].astype(np.uint32) @ _PACK
+        red, green, blue = table[1::TABLE_STEP, :3].astype(np.uint32).T
+        steps = red << 16 | green << 8 | blue
         kept = list(dict.fromkeys([*steps.tolist(), *frequent.tolist()]))[:COLORS]
         self._colors = _unpacked(np.array(kept, np.uint32))  # [COLORS, 3]
         self._nearest = np.zeros(1 << 24, np.uint8)
         self._known = np.zeros(1 << 24, np.bool_)
 
     def reduce(self, image: QImage) -> Image.Image:
+        """Band by band, so that the thread of the window never waits long for this one."""
         packed = _packed(image)
-        new = np.unique(packed[~self._known[packed]])
-        for part in np.array_split(new, len(new) // 4096 + 1):
-            distances = _unpacked(part)[:, None] - self._colors  # [part, COLORS, 3]
-            self._nearest[part] = np.argmin((distances**2).sum(axis=-1), axis=-1)
-        self._known[new] = True
-        reduced = Image.fromarray(self._nearest[packed], "P")
+        bands = [self._reduced(band) for band in np.array_split(packed, len(packed) // BAND + 1)]
+        reduced = Image.fromarray(np.concatenate(bands))
         reduced.putpalette(self._colors.astype(np.uint8).tobytes())
         return reduced
 
-
-_PACK = np.array([1 << 16, 1 << 8, 1], np.uint32)
+    def _reduced(self, packed: np.ndarray) -> np.ndarray:
+        """Each colour's place in the palette, uint8 of the same shape."""
+        new = np.unique(packed[~self._known[packed]])
+        for part in np.array_split(new, len(new) // BAND + 1):
+            distances = _unpacked(part)[:, None] - self._colors  # [part, COLORS, 3]
+            self._nearest[part] = np.argmin((distances**2).sum(axis=-1), axis=-1)
+        self._known[new] = True
+        return self._nearest[packed]
 
 
 def _packed(image: QImage) -> np.ndarray:
-    """RGB as one number, uint32 [height, width]."""
-    return to_array(image)[..., :3].astype(np.uint32) @ _PACK
+    """The colours of an image of Format_RGB32 as uint32 [height, width], 0x00RRGGBB."""
+    pixels = np.frombuffer(image.constBits(), np.uint32)
+    return pixels.reshape(image.height(), image.width()) & 0xFFFFFF
 
 
 def _unpacked(colors: np.ndarray) -> np.ndarray:

@@ -37,7 +37,7 @@ class BeamPage(QWidget):
         self._offer = _label("soft")
         self._offer.setWordWrap(True)
         self._offer.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.grow = QPushButton()
+        self.grow = QPushButton("Search")
         self._lay_out()
         self.pruned.toggled.connect(self.canvas.set_pruned)
         self.fit.clicked.connect(self.canvas.fit)
