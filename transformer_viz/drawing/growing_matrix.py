@@ -174,10 +174,11 @@ def _draw_log_probabilities(
     full = max(_FULL_BAR, float(-values.min()))
     thickness = min(2.0 * GRID, max(1.0, rows.pitch - 2))
     zero = left + _BAR_ROOM
-    for index in rows.visible():
+    soft, accent = theme.color("soft"), theme.color("accent")
+    for index in rows.visible()[:: max(1, math.floor(1 / rows.pitch))]:
         width = min(1.0, -float(values[index]) / full) * _BAR_ROOM
         bar = QRectF(zero - width, rows.middle(index) - thickness / 2, width, thickness)
-        painter.fillRect(bar, theme.color("accent" if index == step else "soft"))
+        painter.fillRect(bar, accent if index == step else soft)
     painter.setPen(QPen(theme.color("border"), 1))
     painter.drawLine(QPointF(zero, rows.start), QPointF(zero, rows.end))
     small = scaled_font(style.font, axes.NUMBER_SIZE)

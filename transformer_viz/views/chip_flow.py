@@ -1,5 +1,6 @@
 """Tokens as chips that flow over a few lines and scroll beyond: what such rows share."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -24,6 +25,7 @@ class ChipFlow(QAbstractScrollArea):
         self.tokens: tuple[Token, ...] = ()
         self.pointed: int | None = None
         self._lines = 2
+        self._laid_out: tuple[tuple[Token, ...], int] = ((), 0)  # what the layout is of
         self._layout = lay_out_chips((), 0, self.font())
         self.setFrameShape(self.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -61,7 +63,10 @@ class ChipFlow(QAbstractScrollArea):
 
     def index_at(self, point: QPointF) -> int | None:
         point = point + QPointF(0, self.verticalScrollBar().value())
-        return next((i for i, rect in enumerate(self._layout.rects) if rect.contains(point)), None)
+        rects = self._layout.rects
+        return next(
+            (i for i in self._between(point.y(), point.y()) if rects[i].contains(point)), None
+        )
 
     def reveal(self, index: int) -> None:
         rect, bar = self._layout.rects[index], self.verticalScrollBar()
@@ -76,9 +81,17 @@ class ChipFlow(QAbstractScrollArea):
     def minimumSizeHint(self) -> QSize:
         return QSize(30 * GRID, self.sizeHint().height())
 
+    def _between(self, top: float, bottom: float) -> range:
+        """The chips of the lines between two heights of the whole flow."""
+        rects = self._layout.rects
+        first = bisect_left(rects, top - PITCH, key=QRectF.top)
+        return range(first, bisect_right(rects, bottom, lo=first, key=QRectF.top))
+
     def _arrange(self) -> None:
         width = self.width() - self.verticalScrollBar().sizeHint().width()
-        self._layout = lay_out_chips(self.tokens, width, self.font())
+        if (self.tokens, width) != self._laid_out:
+            self._laid_out = self.tokens, width
+            self._layout = lay_out_chips(self.tokens, width, self.font())
         height, bar = self.sizeHint().height(), self.verticalScrollBar()
         bar.setRange(0, max(0, self._layout.height - height))
         bar.setPageStep(height)
@@ -87,13 +100,12 @@ class ChipFlow(QAbstractScrollArea):
             self.setFixedHeight(height)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        visible = QRectF(event.rect())
+        offset = self.verticalScrollBar().value()
+        seen = self._between(event.rect().top() + offset, event.rect().bottom() + offset)
         with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            for index in range(len(self.tokens)):
-                rect = self.rect_of(index)
-                if rect.intersects(visible):
-                    self.draw(painter, index, rect)
+            for index in seen:
+                self.draw(painter, index, self.rect_of(index))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
