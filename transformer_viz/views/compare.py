@@ -28,6 +28,10 @@ from transformer_viz.views.stream import Stream
 from transformer_viz.views.translations import Translations
 from transformer_viz.views.wording import head_title, plain_tooltip
 
+_BY_WORDS = "Compared by words"
+_WORDS_TIP = (
+    "Models of different vocabularies cut words into different pieces;\nthese are merged to words."
+)
 _NOTHING = "Only special tokens here, and they are hidden."
 INLINE_CELLS = 192 * 192
 """Maps of so many cells are computed at once; larger ones beside the event loop."""
@@ -176,7 +180,9 @@ class Compare(StageView):
         self._pages.setCurrentIndex(int(self._shown is not None))
         self.start.show_message(status.message or _NOTHING * (not self._stream.running))
         self.maps.set_stale(busy or self._stream.running)
-        self._state.setText(self._state_text(busy))
+        text = self._state_text(busy)
+        self._state.setText(text)
+        self._state.setToolTip(plain_tooltip(_WORDS_TIP) if text == _BY_WORDS else "")
 
     def _state_text(self, busy: bool) -> str:
         sides = self._comparison.sides
@@ -185,7 +191,7 @@ class Compare(StageView):
         if self._stream.running:
             return "Drawing …"
         if sides is not None and not sides.same_vocabulary:
-            return "Word by word: the models have different vocabularies."
+            return _BY_WORDS
         return ""
 
     def _show_marks(self) -> None:

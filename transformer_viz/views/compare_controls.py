@@ -16,7 +16,7 @@ from core.trace.trace import Head
 from transformer_viz.comparison import Comparison, Sides
 from transformer_viz.theme import GRID, Theme, scaled_font, set_role
 from transformer_viz.views.compare_pictures import Shown
-from transformer_viz.views.wording import head_title
+from transformer_viz.views.wording import head_name
 
 HEIGHT = 7 * GRID
 
@@ -35,7 +35,7 @@ class CompareControls(QWidget):
         super().__init__(parent)
         self._comparison = comparison
         self._title = QLabel()
-        self._title.setFont(scaled_font(self.font(), 1.15, bold=True))
+        self._title.setFont(scaled_font(self.font(), 1.0, bold=True))
         self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         set_role(self._title, "title")
         self._caption = QLabel("B:")
@@ -70,7 +70,7 @@ class CompareControls(QWidget):
                 button.clicked.connect(self.changed)
             row.addLayout(segments)
         for box in (self.layer, self.head):
-            box.setFixedHeight(HEIGHT)
+            box.setFixedSize(18 * GRID, HEIGHT)
             box.valueChanged.connect(self._choose_head)
 
     @property
@@ -86,7 +86,7 @@ class CompareControls(QWidget):
         self.maps[shown].click()
 
     def show_heads(self, sides: Sides, a: Head, b: Head) -> None:
-        self._title.setText(head_title(a))
+        self._title.setText(head_name(a))
         for widget in (self._caption, self.layer, self.head):
             widget.setVisible(not sides.same_model)
         for box, value, count in (

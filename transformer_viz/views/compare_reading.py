@@ -11,8 +11,9 @@ from transformer_viz.views.readout import Reading
 from transformer_viz.views.wording import token_name
 
 ROWS_TIP = (
-    "Total variation distance of two rows: ½ Σ |a − b| over their keys. 0: the same attention; "
-    "1: nothing in common. A key that one side lacks counts with its whole weight."
+    "Total variation distance of two rows: ½ Σ |a − b| over their keys.\n"
+    "0: the same attention; 1: none in common.\n"
+    "A key that one side lacks counts with its whole weight."
 )
 
 
@@ -37,7 +38,7 @@ def read_rows(pictures: ComparePictures, row: int | None) -> str:
     difference, minus = pictures.difference, pictures.minus
     if math.isnan(difference.mean_distance):
         return "The sides have no row in common."
-    text = f"Distance of rows (total variation): {difference.mean_distance:.2f} on average"
+    text = f"Total variation of rows: {difference.mean_distance:.2f} on average"
     if row is None:
         return text
     distance = float(difference.row_distances[row])

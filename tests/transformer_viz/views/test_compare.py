@@ -267,7 +267,7 @@ def test_models_of_different_vocabularies_are_compared_by_words(
     assert "schlief" in words
     assert not np.isnan(view._shown.difference.row_distances).any()
     assert (picture(view, Shown.MINUS)[np.tri(len(words), dtype=bool)] == ZERO).all()
-    assert "different vocabularies" in view._state.text()
+    assert view._state.text() == "Compared by words"
     hover(qtbot, view, words.index("schlief"), 1)
     assert session.hover == (4, 1), "a word's last piece stands for it"
 
