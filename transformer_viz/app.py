@@ -25,6 +25,7 @@ from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QApplication
 
 from core.bundled import model_path
+from core.errors import UserError
 from transformer_viz.backend import TorchBackend
 from transformer_viz.bundled import FIRST_TEXT, icon
 from transformer_viz.controller import Controller
@@ -97,10 +98,18 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
 def _start(window: Window, controller: Controller, options: Options) -> None:
     """Open the model, and what was asked for beside it: a trace, a session or a text."""
     path = None if options.file is None else model_path(str(options.file))
-    model = path is None or not path.is_file() or kind_of(path) is Kind.CHECKPOINT
-    controller.open_first(path if model else None)
-    if path is not None and not model:
+    if path is None or _kind(path) is Kind.CHECKPOINT:
+        controller.open_first(path)
+    else:
+        controller.open_first()
         window.files.documents.open(path)
+
+
+def _kind(path: Path) -> Kind:
+    try:
+        return kind_of(path)
+    except UserError:
+        return Kind.CHECKPOINT  # whose reader says what is wrong
 
 
 def _log_qt(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:

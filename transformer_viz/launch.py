@@ -59,7 +59,8 @@ def _parse(arguments: list[str]) -> Options:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="checkpoint to open, or the name of a bundled one (default: the last one)",
+        help="model, trace, session or text to open, or the name of a bundled model "
+        "(default: the last session)",
     )
     parser.add_argument("--text", metavar="T", help="sentence to start with")
     parser.add_argument(

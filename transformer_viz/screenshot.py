@@ -34,6 +34,7 @@ class Screenshot(QObject):
         self._drawn.timeout.connect(self._save_when_drawn)
         controller.settled.connect(self._on_settled)
         engine.loadFailed.connect(self._fail)
+        controller.transfers.failed.connect(self._fail)
         QTimer.singleShot(PATIENCE, self, lambda: self._fail("The window did not settle in time."))
 
     def _on_settled(self, status: Status) -> None:

@@ -128,3 +128,47 @@ def test_ctrl_c_closes_the_window_and_saves(tiny: Path, tmp_path: Path, watch: s
     done = run_watched(watch, tiny, "--text", TEXT, "--config-dir", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "settings.json").exists()
+
+
+def on_settled(*statements: str) -> str:
+    """Run these when the window shows a result, then close it as from outside."""
+    done = ", ".join([*statements, "os.kill(os.getpid(), signal.SIGINT)"])
+    return f"window._controller.settled.connect(lambda _: ({done}))"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_the_last_session_comes_back_at_the_next_start(tiny: Path, tmp_path: Path) -> None:
+    first = on_settled(
+        "window._session.select(kind='cross', layer=2, head=3, query=1)",
+        "window._session.change_options(merge_words=True)",
+        "window.show_view('scores')",
+    ).replace("'cross'", "list(window._session.trace.kinds)[2]")
+    done = run_watched(first, tiny, "--text", TEXT, "--config-dir", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Started: Python" in (tmp_path / "transformer-viz.log").read_text(encoding="utf-8")
+    again = on_settled(
+        "print(window.source.text(), window._session.model.name, window._session.selection.primary,"
+        " window._session.selection.query, window.stage.current,"
+        " window._session.options.merge_words, window.history.can_undo)"
+    )
+    done = run_watched(again, "--config-dir", tmp_path)
+    assert done.stderr == ""
+    head = "Head(kind=<AttentionKind.CROSS: 'cross'>, layer=2, head=3)"
+    assert done.stdout == f"{TEXT} tiny {head} 1 scores True False\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_trace_on_the_command_line_is_shown(tiny: Path, tmp_path: Path) -> None:
+    import numpy as np
+
+    path = tmp_path / "other.npz"
+    maps = np.full((2, 2, 3, 3), 1 / 3, np.float32)
+    np.savez(path, source_tokens=np.array(["a", "b", "c"]), encoder_self=maps)
+    watch = on_settled("print(window._session.status.message, window._session.trace.kinds)")
+    done = run_watched(watch, path, "--config-dir", tmp_path / "settings")
+    assert done.stdout.startswith("trace from other.npz (<AttentionKind.ENCODER_SELF")
+    picture = tmp_path / "window.png"
+    done = run(tmp_path / "missing.npz", "--screenshot", picture)
+    assert done.returncode == 1
+    assert "Could not read" in done.stderr
+    assert not picture.exists()

@@ -57,7 +57,7 @@ class Stage(QWidget):
         return list(VIEWS)[self.tabs.currentIndex()]
 
     def show_view(self, name: str) -> None:
-        self.tabs.setCurrentIndex(list(VIEWS).index(name))
+        self.tabs.setCurrentIndex(list(VIEWS).index(View(name)))
 
     def view(self) -> StageView:
         """The view that is shown."""

@@ -204,10 +204,15 @@ def test_sizes_in_words(size: int, words: str) -> None:
 
 
 @pytest.fixture
-def dialog(desk: Desk, qtbot: QtBot) -> Iterator[ExportDialog]:
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    yield ExportDialog(desk.exporter, Export(Subject.VIEW, Format.SVG, 3), parent)
+def parent(qtbot: QtBot) -> QWidget:
+    made = QWidget()
+    qtbot.addWidget(made)
+    return made
+
+
+@pytest.fixture
+def dialog(desk: Desk, parent: QWidget) -> ExportDialog:
+    return ExportDialog(desk.exporter, Export(Subject.VIEW, Format.SVG, 3), parent)
 
 
 def choose(dialog: ExportDialog, subject: Subject) -> None:
@@ -248,10 +253,8 @@ def test_save_and_copy_say_what_was_chosen(dialog: ExportDialog, qtbot: QtBot) -
     assert wanted.args == [Export(Subject.MATRIX, Format.TSV, 3)]
 
 
-def test_it_opens_where_there_is_nothing_to_export(desk: Desk, qtbot: QtBot) -> None:
+def test_it_opens_where_there_is_nothing_to_export(desk: Desk, parent: QWidget) -> None:
     desk.session.set_trace(None)
-    parent = QWidget()
-    qtbot.addWidget(parent)
     made = ExportDialog(desk.exporter, Export(Subject.VIEW, Format.PNG), parent)
     for subject in Subject:
         choose(made, subject)
