@@ -4,6 +4,8 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from transformer_viz.theme import GRID
+
 
 class EntryField(QLineEdit):
     submitted = Signal(str)  # not blank
@@ -13,6 +15,7 @@ class EntryField(QLineEdit):
         super().__init__(parent)
         self.setAccessibleName(name)
         self.setPlaceholderText(placeholder)
+        self.setTextMargins(GRID, 0, GRID, 0)
         self.returnPressed.connect(self._send)
 
     def _send(self) -> None:
