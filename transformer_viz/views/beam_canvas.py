@@ -2,7 +2,7 @@
 
 import math
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QHelpEvent,
@@ -104,6 +104,15 @@ class BeamCanvas(QAbstractScrollArea):
         whole = max(self._layout.width / view.width(), self._layout.height / view.height(), 1.0)
         self.set_zoom(0.999 / whole if whole > 1 else 1.0)
 
+    def whole_size(self) -> QSize:
+        """Of the tree at its own size."""
+        return QSize(math.ceil(self._layout.width), math.ceil(self._layout.height))
+
+    def paint_whole(self, painter: QPainter) -> None:
+        """The tree at its own size, on any device."""
+        if self._tree is not None:
+            self._paint(painter, QRectF(QPointF(0, 0), QSizeF(self.whole_size())), None)
+
     def describe(self, node: int) -> str:
         """A node in words, for tooltips and screen readers."""
         assert self._tree is not None
@@ -167,16 +176,21 @@ class BeamCanvas(QAbstractScrollArea):
         with QPainter(self.viewport()) as painter:
             painter.translate(-offset)
             painter.scale(self.zoom, self.zoom)
-            paint_beam(
-                painter,
-                self._tree,
-                self._layout,
-                self.theme,
-                self.font(),
-                visible=QRectF(visible.topLeft() / self.zoom, visible.size() / self.zoom),
-                current=self._current if self.hasFocus() else None,
-                shown=self._shown,
-            )
+            seen = QRectF(visible.topLeft() / self.zoom, visible.size() / self.zoom)
+            self._paint(painter, seen, self._current if self.hasFocus() else None)
+
+    def _paint(self, painter: QPainter, visible: QRectF, current: int | None) -> None:
+        assert self._tree is not None
+        paint_beam(
+            painter,
+            self._tree,
+            self._layout,
+            self.theme,
+            self.font(),
+            visible=visible,
+            current=current,
+            shown=self._shown,
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

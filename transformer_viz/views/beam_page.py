@@ -14,10 +14,13 @@ from PySide6.QtWidgets import (
 
 from core.decoding.beam_tree import BeamTree
 from transformer_viz.decoding import Decoding
+from transformer_viz.drawing.beam_layout import MARGIN
 from transformer_viz.drawing.beam_picture import draw_legend
 from transformer_viz.drawing.numbers import signed
 from transformer_viz.theme import GRID, LIGHT, Theme, set_role
 from transformer_viz.views.beam_canvas import BeamCanvas
+
+_LINE = 8 * GRID  # of an exported picture's head
 
 
 class BeamPage(QWidget):
@@ -83,6 +86,20 @@ class BeamPage(QWidget):
         self.canvas.set_shown(() if active is None else active.ids)
         self._formula.setText(_summary(tree))
         self._formula.setToolTip("|Y|: tokens with the end token; α as set beside the model")
+
+    def export_size(self) -> QSize:
+        """The whole tree, whatever part of it is in view."""
+        return self.canvas.whole_size().expandedTo(QSize(160 * GRID, 0)) + QSize(0, 2 * _LINE)
+
+    def paint_export(self, painter: QPainter, rect: QRectF) -> None:
+        legend = QRectF(rect.left() + MARGIN, rect.top(), rect.width(), _LINE)
+        draw_legend(painter, legend, self.canvas.theme, self.font())
+        painter.setFont(self.font())
+        painter.setPen(self.canvas.theme.color("soft"))
+        formula = legend.translated(0, _LINE)
+        painter.drawText(formula, Qt.AlignmentFlag.AlignVCenter, self._formula.text())
+        painter.translate(rect.left(), rect.top() + 2 * _LINE)
+        self.canvas.paint_whole(painter)
 
     def _show_offer(self) -> None:
         """While there is no tree: why, or the wish to have one."""

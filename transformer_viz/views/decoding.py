@@ -1,8 +1,8 @@
 """The decoding: step by step, or the beam search as a tree."""
 
 import numpy as np
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QPainter, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
@@ -181,6 +181,28 @@ class DecodingView(StageView):
         if status.phase is Phase.EMPTY:
             return "Type an English sentence above to see how its translation comes about."
         return status.message or "The steps appear with the translation."
+
+    # For a file
+
+    def export_size(self) -> QSize:
+        page = self._drawn_page()
+        return super().export_size() if page is None else page.export_size()
+
+    def paint_export(self, painter: QPainter, rect: QRect) -> None:
+        """The map as it stands, or the whole tree, without the controls around them."""
+        page = self._drawn_page()
+        if page is None:
+            super().paint_export(painter, rect)
+        else:
+            painter.fillRect(rect, self.theme.color("paper"))
+            page.paint_export(painter, QRectF(rect))
+
+    def _drawn_page(self) -> DecodingSteps | BeamPage | None:
+        """The page in view, if it shows a picture and not a message."""
+        page = self._pages.currentWidget()
+        if page is self.beam:
+            return self.beam if self._decoding.tree is not None else None
+        return self.steps if page is self.steps else None
 
     # Events
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from core.trace.head_map import mean_weights
@@ -12,16 +13,19 @@ from transformer_viz.drawing.colormap import ColorMap, encode, lookup_table
 from transformer_viz.drawing.growing_matrix import GrowingPicture
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.drawing.pooling import Pyramid
+from transformer_viz.drawing.scale_strip import draw_scale_strip
 from transformer_viz.drawing.scales import legend
 from transformer_viz.options import ViewOptions
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.theme import GRID, Theme, scaled_font, set_role
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.decoding_side import DecodingSide
 from transformer_viz.views.growing_matrix import GrowingMatrix, ScaleStrip
 from transformer_viz.views.shown_heads import ShownHeads, heads_title
 from transformer_viz.views.stream import Stream
 from transformer_viz.views.wording import token_name
+
+MARGIN, _LINE = 4 * GRID, 7 * GRID  # of an exported picture
 
 INLINE_CELLS = 512 * 512
 """A map of so many cells is computed at once; a larger one beside the event loop."""
@@ -77,6 +81,27 @@ class DecodingSteps(QWidget):
         self.side.show_step(step)
         fed, count = trace.target_tokens[step], len(trace.target_tokens)
         announce(self.matrix, f"step {step + 1} of {count}, fed {token_name(fed)}")
+
+    def export_size(self) -> QSize:
+        """The map with its title and its scale."""
+        return self.matrix.size() + QSize(2 * MARGIN, 2 * MARGIN + 2 * _LINE)
+
+    def paint_export(self, painter: QPainter, rect: QRectF) -> None:
+        assert self._style is not None
+        inner = rect.adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)
+        line = QRectF(inner.left(), inner.top(), inner.width(), _LINE)
+        walk = self._decoding.walk
+        painter.setFont(scaled_font(self.font(), 1.0, bold=True))
+        painter.setPen(self._style.theme.color("ink"))
+        title = f"{self._title.text()} · step {walk.step + 1} of {walk.count}"
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, title)
+        painter.save()
+        painter.translate(line.bottomLeft())
+        self.matrix.paint(painter)
+        painter.restore()
+        if self._picture is not None:
+            foot = line.translated(0, inner.height() - _LINE)
+            draw_scale_strip(painter, foot, self._style, self._picture.legend)
 
     def _show_map(self, trace: Trace, theme: Theme, color_map: ColorMap) -> None:
         options = self._session.options

@@ -19,6 +19,8 @@ from transformer_viz.drawing.scales import Legend
 from transformer_viz.theme import GRID
 from transformer_viz.views.wording import plain_tooltip, token_name
 
+_EXPORT_RATIO = 4  # pixels of the cells per point in a file
+
 
 class GrowingMatrix(QWidget):
     """A click on a row goes to its step."""
@@ -55,6 +57,14 @@ class GrowingMatrix(QWidget):
         super().resizeEvent(event)
         self._image = None
 
+    def paint(self, painter: QPainter) -> None:
+        """The picture as large as the widget, on any device; cells keep their sharp edges."""
+        picture, style = self._picture, self._style
+        if picture is not None and style is not None:
+            layout = lay_out_growing(picture, QSizeF(self.size()), style.font, 1.0)
+            image = growing_image(picture, layout, style, _EXPORT_RATIO)
+            self._paint(painter, picture, layout, image, style)
+
     def paintEvent(self, _event: QPaintEvent) -> None:
         picture, style = self._picture, self._style
         if picture is None or style is None:
@@ -63,10 +73,19 @@ class GrowingMatrix(QWidget):
         if self._image is None or self._layout is None:
             self._layout = lay_out_growing(picture, QSizeF(self.size()), style.font, ratio)
             self._image = growing_image(picture, self._layout, style, ratio)
-        step = min(self._step, picture.steps - 1)
         with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            paint_growing(painter, picture, self._layout, self._image, step, style)
+            self._paint(painter, picture, self._layout, self._image, style)
+
+    def _paint(
+        self,
+        painter: QPainter,
+        picture: GrowingPicture,
+        layout: GrowingLayout,
+        image: QImage,
+        style: Style,
+    ) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint_growing(painter, picture, layout, image, min(self._step, picture.steps - 1), style)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         step = self._step_at(event.position())

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRect, Qt
+from PySide6.QtCore import QBuffer, QPoint, QPointF, QRect, Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -14,6 +16,7 @@ from core.text.tokens import Token, TokenKind
 from core.trace.trace import AttentionKind, Trace
 from tests.transformer_viz.decoding_desk import Desk, desk, tiny_model
 from transformer_viz.decoding import FROM_A_FILE
+from transformer_viz.drawing.images import to_array
 from transformer_viz.session import Session
 from transformer_viz.theme import DARK, LIGHT, style_sheet
 from transformer_viz.views.decoding import DecodingView
@@ -437,6 +440,43 @@ def test_the_formula_is_named(tree_view: DecodingView, desk: Desk) -> None:
     text = tree_view.beam._formula.text()
     assert "score = log P / ((5 + |Y|) / 6)^0.6" in text
     assert text.startswith("beam 4")
+
+
+# For a file
+
+
+def exported(view: DecodingView) -> tuple[np.ndarray, bytes]:
+    """The picture as pixels, and as SVG."""
+    image = QImage(view.export_size(), QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.red)
+    with QPainter(image) as painter:
+        view.paint_export(painter, image.rect())
+    buffer = QBuffer()
+    generator = QSvgGenerator()
+    generator.setOutputDevice(buffer)
+    generator.setSize(view.export_size())
+    with QPainter(generator) as painter:
+        view.paint_export(painter, QRect(QPoint(0, 0), view.export_size()))
+    return to_array(image), buffer.data().data()
+
+
+def test_a_step_is_exported_with_its_title_and_scale(view: DecodingView, desk: Desk) -> None:
+    desk.decoding.walk.go_to(4)
+    pixels, svg = exported(view)
+    text = svg.decode()
+    assert f"step 5 of {desk.decoding.walk.count}" in text
+    assert "absolute 0–1" in text
+    assert (pixels[-1, -1, :3] == LIGHT.color("paper").getRgb()[:3]).all()
+
+
+def test_the_tree_is_exported_whole(tree_view: DecodingView, desk: Desk) -> None:
+    tree = desk.decoding.tree
+    assert tree is not None
+    pixels, svg = exported(tree_view)
+    text = svg.decode()
+    assert pixels.shape[1] > tree_view.beam.canvas.viewport().width()
+    assert f"step {tree.steps}<" in text
+    assert "score = log P / ((5 + |Y|) / 6)^0.6" in text
 
 
 # Other traces
