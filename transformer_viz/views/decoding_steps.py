@@ -84,7 +84,7 @@ class DecodingSteps(QWidget):
 
     def export_size(self) -> QSize:
         """The map with its title and its scale."""
-        return self.matrix.size() + QSize(2 * MARGIN, 2 * MARGIN + 2 * _LINE)
+        return self.matrix.picture_size() + QSize(2 * MARGIN, 2 * MARGIN + 2 * _LINE)
 
     def paint_export(self, painter: QPainter, rect: QRectF) -> None:
         assert self._style is not None

@@ -57,6 +57,13 @@ class GrowingMatrix(QWidget):
         super().resizeEvent(event)
         self._image = None
 
+    def picture_size(self) -> QSize:
+        """Without the empty part below the map."""
+        if self._picture is None or self._style is None:
+            return self.size()
+        layout = lay_out_growing(self._picture, QSizeF(self.size()), self._style.font, 1.0)
+        return QSize(self.width(), math.ceil(layout.matrix.bottom()) + 2 * GRID)
+
     def paint(self, painter: QPainter) -> None:
         """The picture as large as the widget, on any device; cells keep their sharp edges."""
         picture, style = self._picture, self._style
