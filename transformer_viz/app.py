@@ -32,6 +32,7 @@ from transformer_viz.controller import Controller
 from transformer_viz.dialogs import ErrorReport
 from transformer_viz.documents import Kind, kind_of
 from transformer_viz.engine import Engine
+from transformer_viz.garbage import GarbageCollector
 from transformer_viz.launch import Options
 from transformer_viz.log import end_log, log_folder, start_log
 from transformer_viz.screenshot import Screenshot
@@ -68,6 +69,8 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
     settings = _with_options(loaded, options)
     session = Session()
     engine = Engine(TorchBackend(settings.threads or default_threads()))
+    collector = GarbageCollector(app)
+    engine.loaded.connect(collector.spare)
     controller = Controller(session, engine, settings, file)
     session.change_options(**asdict(settings.options))
     window = Window(session, controller, ThemeManager(app, settings.theme), log)
@@ -92,17 +95,21 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
     if window.isVisible():  # ended from outside: there is nobody to ask
         controller.transfers.cancel()
         window.close()
+    collector.stop()
     return code if screenshot is None else screenshot.exit_code
 
 
 def _start(window: Window, controller: Controller, options: Options) -> None:
     """Open the model, and what was asked for beside it: a trace, a session or a text."""
     path = None if options.file is None else model_path(str(options.file))
+    settings, documents = controller.settings, window.files.documents
     if path is None or _kind(path) is Kind.CHECKPOINT:
         controller.open_first(path)
     else:
         controller.open_first()
-        window.files.documents.open(path)
+        documents.open(path)
+    if path is None and options.text is None and settings.trace:
+        documents.open(Path(settings.trace), settings.selection)
 
 
 def _kind(path: Path) -> Kind:
