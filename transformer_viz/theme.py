@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPalette
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QWidget
 
 GRID = 4
 """Every distance in the window is a multiple of this many logical pixels."""
@@ -247,6 +247,15 @@ def set_role(widget: QWidget, role: str) -> None:
     widget.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
     widget.style().unpolish(widget)
     widget.style().polish(widget)
+
+
+def dress_spin_box(box: QAbstractSpinBox, theme: Theme) -> None:
+    """Soft edges: Fusion takes them from the window's colour, much darkened. The line inside does
+    not follow by itself when the theme changes."""
+    colors = palette(theme)
+    colors.setColor(QPalette.ColorRole.Window, theme.color("border").lighter(140))
+    for part in (box, box.lineEdit()):
+        part.setPalette(colors)
 
 
 def scaled_font(font: QFont, factor: float, *, bold: bool = False) -> QFont:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QAccessible, QDropEvent
+from PySide6.QtGui import QAccessible, QDropEvent, QPalette
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
@@ -251,6 +251,14 @@ def test_the_theme_changes_live_and_is_remembered(shown: Shown) -> None:
     assert shown.themes.theme is DARK
     assert shown.controller.settings.theme is ThemeChoice.DARK
     assert shown.window.commands["theme_dark"].isChecked()
+
+
+def test_fields_for_numbers_follow_the_theme_even_when_disabled(shown: Shown) -> None:
+    boxes = shown.window.findChildren(QAbstractSpinBox)
+    assert not shown.window.model_bar.size_box.isEnabled()
+    shown.window.commands["theme_dark"].trigger()
+    grounds = {box.lineEdit().palette().color(QPalette.ColorRole.Base).name() for box in boxes}
+    assert grounds == {DARK.paper}
 
 
 def test_the_hint_goes_with_the_first_edit_for_good(shown: Shown, qtbot: QtBot) -> None:

@@ -1,7 +1,6 @@
 """The line above a comparison: which heads, which map is large, how far the colours range."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
@@ -14,7 +13,7 @@ from PySide6.QtWidgets import (
 
 from core.trace.trace import Head
 from transformer_viz.comparison import Comparison, Sides
-from transformer_viz.theme import GRID, Theme, scaled_font, set_role
+from transformer_viz.theme import GRID, Theme, dress_spin_box, scaled_font, set_role
 from transformer_viz.views.compare_pictures import Shown
 from transformer_viz.views.wording import head_name
 
@@ -99,11 +98,8 @@ class CompareControls(QWidget):
             box.blockSignals(False)
 
     def apply_theme(self, theme: Theme) -> None:
-        """Fusion takes the edges of a spin box from the window's colour, much darkened."""
-        palette = QPalette(self.palette())
-        palette.setColor(QPalette.ColorRole.Window, theme.color("border").lighter(140))
         for box in (self.layer, self.head):
-            box.setPalette(palette)
+            dress_spin_box(box, theme)
 
     def _choose_head(self) -> None:
         self._comparison.choose_head(self.layer.value() - 1, self.head.value() - 1)

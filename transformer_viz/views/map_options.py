@@ -1,13 +1,12 @@
 """The controls above a map: how weights become colours, and what its rows and columns are."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QPushButton, QSizePolicy, QWidget
 
 from transformer_viz.drawing.scales import EXPLANATIONS, NAMES
 from transformer_viz.options import Combine, Scale
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme
+from transformer_viz.theme import GRID, Theme, dress_spin_box
 from transformer_viz.views.flow_layout import FlowLayout
 
 _COMBINATIONS = {
@@ -86,10 +85,7 @@ class MapOptions(QWidget):
         self._follow()
 
     def apply_theme(self, theme: Theme) -> None:
-        """Fusion takes the edges of a spin box from the window's colour, much darkened."""
-        palette = QPalette(self.palette())
-        palette.setColor(QPalette.ColorRole.Window, theme.color("border").lighter(140))
-        self.threshold.setPalette(palette)
+        dress_spin_box(self.threshold, theme)
 
     def _follow(self) -> None:
         options = self._session.options

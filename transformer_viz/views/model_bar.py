@@ -1,7 +1,7 @@
 """The bar on top: which model, how it searches, and the theme."""
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAction, QKeySequence, QPalette
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDoubleSpinBox,
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from transformer_viz.session import ModelInfo, Search, Session
 from transformer_viz.settings import MAX_ALPHA, MAX_BEAM
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 
 NO_INDICATOR = "*::menu-indicator { image: none; width: 0; }"  # the button draws its own arrow
 
@@ -97,11 +97,8 @@ class ModelBar(QWidget):
         self._enable()
 
     def apply_theme(self, theme: Theme) -> None:
-        """Fusion takes the edges of a spin box from the window's colour, much darkened."""
-        palette = QPalette(self.palette())
-        palette.setColor(QPalette.ColorRole.Window, theme.color("border").lighter(140))
         for box in (self.size_box, self.alpha_box):
-            box.setPalette(palette)
+            dress_spin_box(box, theme)
 
     def _enable(self) -> None:
         for box in (self.size_box, self.alpha_box):

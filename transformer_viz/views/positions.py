@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from core.trace.positions import PositionTable
 from transformer_viz.drawing.extent import Extent
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.views.picture import Picture
 from transformer_viz.views.position_curves import PositionCurves
 from transformer_viz.views.position_grid import PositionGrid
@@ -120,6 +120,11 @@ class Positions(StageView):
         self.switch.button(index).setChecked(True)
         self._pages.setCurrentIndex(index)
         self.invalidate()
+
+    def apply_theme(self, theme: Theme) -> None:
+        for box in self.findChildren(QSpinBox):
+            dress_spin_box(box, theme)
+        super().apply_theme(theme)
 
     def refresh(self) -> None:
         table, page = self._what_if.table, self._pages.currentWidget()
