@@ -49,7 +49,7 @@ class Controller(QObject):
         self._file = file
         self._opening = True  # the next trace opens on the head worth showing
         self._wanted: Selection | None = None  # what to select in the trace of the text
-        self._trace_file = ""  # from which the trace shown is; the model has no part in it
+        self._trace_file: Path | None = None  # that the trace shown is from, without the model
         self._fallback: Path | None = None  # opened where the first model fails
         self.transfers = Transfers(self)
         self.decoding = Decoding(session, engine, lambda: self._settings, self)
@@ -105,7 +105,7 @@ class Controller(QObject):
         """Show this text, and its translation as soon as there is one, with this selection in it,
         else with what is selected now."""
         self._wanted = selection
-        self._trace_file = ""
+        self._trace_file = None
         self._session.set_text(text)
         if not text.strip():
             self._engine.cancel_explain()
@@ -134,16 +134,21 @@ class Controller(QObject):
         else:
             self.translate(text, selection)
 
-    def show_trace(self, trace: Trace, name: str) -> None:
+    @property
+    def trace_file(self) -> Path | None:
+        """The file that the trace shown was read from; None if the model made it."""
+        return self._trace_file
+
+    def show_trace(self, trace: Trace, path: Path, selection: Selection | None = None) -> None:
         """Show a trace from a file, until the text is edited: the model then answers again."""
         self._engine.cancel_explain()
         self._stop_waiting()
         self._wanted = None
-        self._trace_file = name
+        self._trace_file = path
         self.unknownChanged.emit([])
         self._session.set_text(trace.text)
-        self._session.set_trace(trace)
-        self._settle(Phase.READY, f"trace from {name}")
+        self._session.set_trace(trace, selection)
+        self._settle(Phase.READY, f"trace from {path.name}")
 
     def set_search(self, search: Search) -> None:
         changes = {"beam": search.beam, "alpha": search.alpha}
@@ -173,6 +178,7 @@ class Controller(QObject):
         now = replace(
             self._settings,
             text=session.text[:MAX_CHARACTERS],
+            trace=str(self._trace_file or ""),
             selection=self._wanted or session.selection,
             options=session.options,
         )
@@ -247,8 +253,8 @@ class Controller(QObject):
 
     def _answer_again(self) -> None:
         """After a model was loaded, or not: translate what is shown, unless it is from a file."""
-        if self._trace_file:
-            self._settle(Phase.READY, f"trace from {self._trace_file}")
+        if self._trace_file is not None:
+            self._settle(Phase.READY, f"trace from {self._trace_file.name}")
         else:
             self.translate(self._session.text, self._wanted)
 

@@ -12,6 +12,7 @@ from core.trace.npz import load_npz
 from core.trace.trace import Trace
 from transformer_viz.controller import MAX_CHARACTERS, Controller
 from transformer_viz.options import View
+from transformer_viz.selection import Selection
 from transformer_viz.session import Session
 from transformer_viz.session_file import (
     SUFFIX,
@@ -116,8 +117,9 @@ class Documents(QObject):
         """The session file that the window belongs to."""
         return self._path
 
-    def open(self, path: Path) -> None:
-        """Open a file of any kind; what is shown stays until it has been read."""
+    def open(self, path: Path, selection: Selection | None = None) -> None:
+        """Open a file of any kind; what is shown stays until it has been read. `selection` is for
+        a trace."""
         path = path.absolute()
         try:
             kind = kind_of(path)
@@ -128,7 +130,9 @@ class Documents(QObject):
         if kind is Kind.CHECKPOINT:
             self._controller.open(path)
         elif kind is Kind.TRACE:
-            transfers.open(lambda: load_npz(path), lambda trace: self._show_trace(path, trace))
+            transfers.open(
+                lambda: load_npz(path), lambda trace: self._show_trace(path, trace, selection)
+            )
         elif kind is Kind.TEXT:
             transfers.open(lambda: load_text(path), lambda text: self._show_text(path, text))
         else:
@@ -140,11 +144,13 @@ class Documents(QObject):
         model = None if session.model is None else session.model.path
         view, search, text = self._view(), controller.search, session.text
         selection, options = session.selection, session.options
+        trace = str(controller.trace_file or "")
 
         def write(_progress: Progress) -> None:
             saved = SavedSession(
                 model=None if model is None else saved_model(model),
                 text=text,
+                trace=trace,
                 search=search,
                 view=view,
                 selection=selection,
@@ -158,9 +164,9 @@ class Documents(QObject):
 
         controller.transfers.save(path.name, write, done)
 
-    def _show_trace(self, path: Path, trace: Trace) -> None:
+    def _show_trace(self, path: Path, trace: Trace, selection: Selection | None) -> None:
         self._remember(path)
-        self._controller.show_trace(trace, path.name)
+        self._controller.show_trace(trace, path, selection)
 
     def _show_text(self, path: Path, text: str) -> None:
         self._remember(path)
@@ -171,13 +177,18 @@ class Documents(QObject):
         controller, saved = self._controller, found.session
         shown = self._session.model
         self._set_path(path)
-        if found.remark:
-            instead = f" {shown.name} is used instead." if shown and not found.model else ""
-            controller.noticed.emit(found.remark + instead)
+        for remark in found.remarks:
+            controller.noticed.emit(remark)
+        if saved.model is not None and found.model is None and shown is not None:
+            controller.noticed.emit(f"{shown.name} is used instead.")
         self._session.change_options(**asdict(saved.options))
         self.viewWanted.emit(saved.view)
         controller.set_search(saved.search)
-        controller.translate(saved.text, saved.selection)
+        if found.trace is not None:
+            file, trace = found.trace
+            controller.show_trace(trace, file, saved.selection)
+        else:
+            controller.translate(saved.text, saved.selection)
         if found.model is not None and (shown is None or shown.path != found.model):
             controller.open(found.model)
 

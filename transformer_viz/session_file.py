@@ -1,7 +1,8 @@
 """A session on disk, `.tviz`: one JSON file that brings back what the window showed.
 
-It names the model and does not hold it. The model is looked for where it was, then beside the
-session file, then among the bundled ones; what is missing or has changed is said, not guessed.
+It names the model, or the trace that was read from a file, and does not hold them. They are looked
+for where they were, then beside the session file, a model also among the bundled ones; what is
+missing or has changed is said, not guessed.
 """
 
 import hashlib
@@ -13,6 +14,8 @@ from typing import Any
 from core.bundled import bundled_models
 from core.errors import UserError
 from core.files import atomic_write_text
+from core.trace.npz import load_npz
+from core.trace.trace import Trace
 from transformer_viz.checks import number, record, whole
 from transformer_viz.options import View, ViewOptions
 from transformer_viz.selection import Selection
@@ -40,8 +43,11 @@ class SavedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedSession:
+    """`trace`: path of the file that the trace shown came from, or nothing."""
+
     model: SavedModel | None
     text: str
+    trace: str = ""
     search: Search = field(default_factory=Search)
     view: View = View.HEATMAP
     selection: Selection = field(default_factory=Selection)
@@ -50,11 +56,18 @@ class SavedSession:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A session that was read; `model` is the file to open, and None keeps the one in use."""
+    """A session that was read, and what it names.
+
+    Attributes:
+        model: the file to open; None keeps the one in use.
+        trace: with its file, to show in place of a translation.
+        remarks: what is missing or has changed, in sentences.
+    """
 
     session: SavedSession
-    model: Path | None
-    remark: str = ""  # what is missing, one sentence
+    model: Path | None = None
+    trace: tuple[Path, Trace] | None = None
+    remarks: tuple[str, ...] = ()
 
 
 def save_session(path: Path, session: SavedSession) -> None:
@@ -73,9 +86,17 @@ def load_session(path: Path) -> Found:
             sentence names it.
     """
     session = _checked(path, _read(path))
-    if session.model is None:
-        return Found(session, None)
-    return _with_model(path, session, session.model)
+    model, trace, remarks = None, None, []
+    if session.model is not None:
+        model, remark = _find_model(path, session.model)
+        remarks += [remark] if remark else []
+    if session.trace:
+        place = _find(path, session.trace) or Path(session.trace)
+        try:
+            trace = place, load_npz(place)
+        except UserError as error:
+            remarks.append(str(error))
+    return Found(session, model, trace, tuple(remarks))
 
 
 def saved_model(path: Path) -> SavedModel:
@@ -112,16 +133,22 @@ def _checked(path: Path, values: dict[str, Any]) -> SavedSession:
         raise UserError(f"{path} cannot be used; what it should have is {error}.") from error
 
 
-def _with_model(path: Path, session: SavedSession, model: SavedModel) -> Found:
-    places = [Path(model.path), path.with_name(Path(model.path).name)] if model.path else []
-    places += [bundled for bundled in bundled_models() if bundled.stem == model.name]
-    found = next((place for place in places if place.is_file()), None)
+def _find_model(path: Path, model: SavedModel) -> tuple[Path | None, str]:
+    """The checkpoint, and what there is to say about it."""
+    bundled = (one for one in bundled_models() if one.stem == model.name)
+    found = _find(path, model.path) or next(bundled, None)
     if found is None:
         where = model.path or "it is not bundled here"
-        return Found(session, None, f"The model {model.name} is missing ({where}).")
+        return None, f"The model {model.name} is missing ({where})."
     if model.sha256 and _digest(found) != model.sha256:
-        return Found(session, found, f"The model {found} has changed since this session was saved.")
-    return Found(session, found)
+        return found, f"The model {found} has changed since this session was saved."
+    return found, ""
+
+
+def _find(session: Path, name: str) -> Path | None:
+    """A file that a session names: where it was, else beside the session."""
+    places = (Path(name), session.with_name(Path(name).name)) if name else ()
+    return next((place for place in places if place.is_file()), None)
 
 
 def _digest(path: Path) -> str:

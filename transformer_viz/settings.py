@@ -49,6 +49,7 @@ class Settings:
     color_map: ColorMap = ColorMap.PAPER
     model: str = ""  # the checkpoint shown last: its path, or the name of a bundled one
     text: str | None = None  # sentence shown last, None before the first start
+    trace: str = ""  # the file shown last in place of a translation
     selection: Selection | None = None  # shown last, in that sentence
     view: View = View.HEATMAP
     options: ViewOptions = field(default_factory=ViewOptions)
@@ -155,6 +156,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "color_map": one_of(ColorMap),
     "model": string,
     "text": optional(string),
+    "trace": string,
     "selection": optional(record(Selection)),
     "view": one_of(View),
     "options": check_options,

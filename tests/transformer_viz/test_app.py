@@ -167,6 +167,9 @@ def test_a_trace_on_the_command_line_is_shown(tiny: Path, tmp_path: Path) -> Non
     watch = on_settled("print(window._session.status.message, window._session.trace.kinds)")
     done = run_watched(watch, path, "--config-dir", tmp_path / "settings")
     assert done.stdout.startswith("trace from other.npz (<AttentionKind.ENCODER_SELF")
+    again = on_settled("print(window._session.status.message)")
+    done = run_watched(again, "--config-dir", tmp_path / "settings")
+    assert done.stdout == "trace from other.npz\n", "it comes back at the next start"
     picture = tmp_path / "window.png"
     done = run(tmp_path / "missing.npz", "--screenshot", picture)
     assert done.returncode == 1

@@ -232,7 +232,25 @@ def test_a_session_whose_model_is_missing_says_what_is_used(
     desk.documents.open(path)
     qtbot.waitUntil(lambda: bool(desk.notices))
     assert "good is missing" in desk.notices[0]
-    assert "good is used instead" in desk.notices[0]
+    assert desk.notices[1] == "good is used instead."
+
+
+def test_a_session_brings_back_the_trace_of_a_file(
+    desk: Desk, qtbot: QtBot, tmp_path: Path, trace: Trace
+) -> None:
+    save_npz(trace, tmp_path / "a.npz")
+    desk.documents.open(tmp_path / "a.npz")
+    qtbot.waitUntil(desk.shows(trace.text))
+    desk.session.select(layer=1, head=0, query=3)
+    selection = desk.session.selection
+    desk.documents.save(tmp_path / "a.tviz")
+    qtbot.waitUntil(lambda: bool(desk.said))
+    desk.controller.translate("x")
+    qtbot.waitUntil(desk.shows("x"))
+    desk.documents.open(tmp_path / "a.tviz")
+    qtbot.waitUntil(desk.shows(trace.text))
+    assert desk.session.status.message == "trace from a.npz"
+    assert desk.session.selection == selection
 
 
 def test_a_session_that_cannot_be_saved_says_why(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core.bundled import bundled_models
@@ -53,7 +54,7 @@ def test_what_is_saved_comes_back(path: Path, model: Path) -> None:
     save_session(path, saved)
     found = load_session(path)
     assert found.session == saved
-    assert (found.model, found.remark) == (model, "")
+    assert (found.model, found.trace, found.remarks) == (model, None, ())
 
 
 def test_a_session_is_plain_json(path: Path) -> None:
@@ -71,8 +72,9 @@ def test_a_missing_model_is_named(path: Path, model: Path) -> None:
     found = load_session(path)
     assert found.model is None
     assert found.session.text == SAVED.text
-    assert "mine is missing" in found.remark
-    assert str(model) in found.remark
+    (remark,) = found.remarks
+    assert "mine is missing" in remark
+    assert str(model) in remark
 
 
 def test_a_model_that_has_changed_is_named(path: Path, model: Path) -> None:
@@ -80,7 +82,7 @@ def test_a_model_that_has_changed_is_named(path: Path, model: Path) -> None:
     model.write_bytes(b"other weights")
     found = load_session(path)
     assert found.model == model
-    assert "has changed" in found.remark
+    assert "has changed" in found.remarks[0]
 
 
 def test_a_folder_that_moved_keeps_its_model(path: Path, model: Path, tmp_path: Path) -> None:
@@ -90,7 +92,7 @@ def test_a_folder_that_moved_keeps_its_model(path: Path, model: Path, tmp_path: 
     shutil.move(path, there)
     shutil.move(model, there)
     found = load_session(there / path.name)
-    assert (found.model, found.remark) == (there / model.name, "")
+    assert (found.model, found.remarks) == (there / model.name, ())
 
 
 def test_a_bundled_model_is_kept_by_name(path: Path) -> None:
@@ -100,7 +102,23 @@ def test_a_bundled_model_is_kept_by_name(path: Path) -> None:
     save_session(path, replace(SAVED, model=saved))
     assert load_session(path).model == bundled
     save_session(path, replace(SAVED, model=SavedModel(name="gone-en-de")))
-    assert "gone-en-de is missing" in load_session(path).remark
+    assert "gone-en-de is missing" in load_session(path).remarks[0]
+
+
+def test_a_trace_comes_along_by_name(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.npz"
+    np.savez(file, source_tokens=np.array(["a"]), encoder_self=np.ones((1, 1, 1, 1), np.float32))
+    save_session(path, replace(SAVED, trace=str(file)))
+    found = load_session(path)
+    assert found.trace is not None
+    assert found.trace[0] == file
+    assert found.trace[1].source_tokens[0].piece == "a"
+    file.write_bytes(b"PK broken")
+    broken = load_session(path)
+    assert broken.trace is None
+    assert f"{file} is not a trace" in broken.remarks[0]
+    file.unlink()
+    assert f"Could not read {file}" in load_session(path).remarks[0]
 
 
 @pytest.mark.parametrize(
