@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from PySide6.QtWidgets import QLabel, QWidget
 
 from core.decoding.beam_tree import BeamTree
 from core.errors import UserError
@@ -49,6 +50,11 @@ def word_trace(text: str) -> Trace:
             AttentionKind.CROSS: maps(len(target), len(source)),
         },
     )
+
+
+def texts(widget: QWidget) -> list[str]:
+    """What the labels in it say."""
+    return [label.text() for label in widget.findChildren(QLabel) if label.isVisible()]
 
 
 class FakeBackend:

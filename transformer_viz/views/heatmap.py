@@ -19,7 +19,7 @@ from transformer_viz.views.map_options import MapOptions
 from transformer_viz.views.matrix_canvas import MatrixCanvas
 from transformer_viz.views.matrix_grid import MOST, MatrixGrid
 from transformer_viz.views.pin_tray import Pin, PinTray
-from transformer_viz.views.placeholder import Placeholder
+from transformer_viz.views.placeholder import ONLY_SPECIALS, Placeholder
 from transformer_viz.views.readout import Reading, ReadoutCard, read_cell
 from transformer_viz.views.shown_maps import Groups, ShownMaps
 from transformer_viz.views.stage_view import StageView
@@ -34,11 +34,6 @@ from transformer_viz.views.wording import (
 EXPORT_RESOLUTION = 4.0
 """Pixels of the cells' image per logical pixel: viewers of SVG and PDF smooth between them."""
 
-_ONLY_SPECIALS = (
-    "Only special tokens here, and they are hidden",
-    "Switch “Hide specials” off to see them.",
-)
-
 _ZOOM_STEP = 1.25
 _PAGE = 10  # cells that Page Up and Page Down move
 _MOVES = {
@@ -48,13 +43,6 @@ _MOVES = {
     Qt.Key.Key_Down: (1, 0),
     Qt.Key.Key_PageUp: (-_PAGE, 0),
     Qt.Key.Key_PageDown: (_PAGE, 0),
-}
-_PLACEHOLDERS = {
-    Phase.LOADING: "The picture appears as soon as the model can answer.",
-    Phase.EMPTY: "Type an English sentence above to see where every head looks.",
-    Phase.BUSY: "The picture appears with the translation.",
-    Phase.READY: "",
-    Phase.FAILED: "Nothing is lost: change the text or open another model.",
 }
 
 
@@ -191,10 +179,12 @@ class Heatmap(StageView):
         self._error.setVisible(has_trace and failed)
         self._error.setText(message)
         self._pages.setCurrentIndex(min(len(self._maps.groups), 2))  # placeholder, one map, several
-        if has_trace and not self._maps.running:
-            self._placeholder.say(*_ONLY_SPECIALS)
+        if not has_trace:
+            self._placeholder.show_status(status)
+        elif self._maps.running:
+            self._placeholder.say("", "")
         else:
-            self._placeholder.say(message or "No sentence yet", _PLACEHOLDERS[status.phase])
+            self._placeholder.say(*ONLY_SPECIALS)
         self.controls.fit.setEnabled(len(self._maps.groups) == 1)
         self.canvas.set_stale(busy or self._maps.running)
         self._state.setText(status.message if busy else "Drawing …" * self._maps.running)

@@ -18,6 +18,7 @@ from transformer_viz.views.head_pictures import map_axes
 from transformer_viz.views.link_pictures import Chosen, Groups, caption, groups_of, pictures
 from transformer_viz.views.links_canvas import NOTHING, LinksCanvas
 from transformer_viz.views.links_options import LinksOptions, shown_form
+from transformer_viz.views.placeholder import ONLY_SPECIALS, Placeholder
 from transformer_viz.views.stage_view import StageView
 from transformer_viz.views.stream import Stream
 from transformer_viz.views.wording import describe_selection, heads_title
@@ -70,8 +71,7 @@ class Links(StageView):
         self._state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.caption = _label("soft")
         self.caption.setWordWrap(True)
-        self._message = _label("soft")
-        self._message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._placeholder = Placeholder()
         head = QHBoxLayout()
         head.setSpacing(3 * GRID)
         head.addWidget(self._title, 1)
@@ -84,7 +84,7 @@ class Links(StageView):
         for widget in (self.options, self.legend, self.caption, self._error):
             header.addWidget(widget)
         self._pages = QStackedLayout()
-        self._pages.addWidget(self._message)
+        self._pages.addWidget(self._placeholder)
         self._pages.addWidget(self.canvas)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 3 * GRID, 0, 0)
@@ -151,7 +151,6 @@ class Links(StageView):
     def _show_state(self) -> None:
         status, trace = self.session.status, self.session.trace
         busy, failed = status.phase is Phase.BUSY, status.phase is Phase.FAILED
-        message = f"⚠ {status.message}" if failed else status.message
         selection, options = self.session.selection, self.session.options
         averaged = options.combine is Combine.MEAN
         shown = self._chosen is not None
@@ -162,14 +161,13 @@ class Links(StageView):
             self.caption.setText(caption(selection.kind, options, self._chosen))
         self.caption.setVisible(shown and not failed)
         self._error.setVisible(failed)
-        self._error.setText(message)
-        self._message.setText(
-            (message or "No sentence yet")
-            if trace is None
-            else "Drawing …"
-            if self._stream.running
-            else "Only special tokens here, and they are hidden"
-        )
+        self._error.setText(f"⚠ {status.message}")
+        if trace is None:
+            self._placeholder.show_status(status)
+        elif self._stream.running:
+            self._placeholder.say("", "")
+        else:
+            self._placeholder.say(*ONLY_SPECIALS)
         self.canvas.set_stale(busy or self._stream.running)
         self._state.setText(status.message if busy else "Drawing …" * self._stream.running)
 

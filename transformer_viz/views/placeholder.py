@@ -3,7 +3,22 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from transformer_viz.session import Phase, Status
 from transformer_viz.theme import GRID, set_role
+
+ONLY_SPECIALS = (
+    "Only special tokens here, and they are hidden",
+    "Switch “Hide specials” off to see them.",
+)
+"""What to say of a text of which the options leave nothing."""
+
+_HINTS = {
+    Phase.LOADING: "The picture appears as soon as the model can answer.",
+    Phase.EMPTY: "Type an English sentence above to see where every head looks.",
+    Phase.BUSY: "The picture appears with the translation.",
+    Phase.READY: "",
+    Phase.FAILED: "Nothing is lost: change the text or open another model.",
+}
 
 
 class Placeholder(QWidget):
@@ -23,6 +38,11 @@ class Placeholder(QWidget):
             set_role(label, role)
             lines.addWidget(label)
         lines.addStretch(3)
+
+    def show_status(self, status: Status) -> None:
+        """Why there is no trace to draw yet, and what helps."""
+        warning = "⚠ " * (status.phase is Phase.FAILED)
+        self.say(f"{warning}{status.message}" or "No sentence yet", _HINTS[status.phase])
 
     def say(self, headline: str, hint: str) -> None:
         self._headline.setText(headline)

@@ -20,6 +20,7 @@ from transformer_viz.drawing.score_picture import ScorePicture, score_picture
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, scaled_font, set_role
 from transformer_viz.views.accessibility import announce
+from transformer_viz.views.placeholder import Placeholder
 from transformer_viz.views.scores_canvas import ScoresCanvas
 from transformer_viz.views.stage_view import StageView
 from transformer_viz.views.wording import head_title, token_name
@@ -68,10 +69,7 @@ class Scores(StageView):
         self._title.setFont(scaled_font(self.font(), 1.15, bold=True))
         self.scaling = self._button("÷ √d_k", "Divide the scores by √d_k, as the model does (S)")
         self.by_weight = self._button("Heaviest first", "Order the keys by weight, not by position")
-        self._message = self._label("soft")
-        self._message.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._message.setWordWrap(True)
-        self._message.setMargin(8 * GRID)
+        self._placeholder = Placeholder()
         head = QHBoxLayout()
         head.setSpacing(2 * GRID)
         head.addWidget(self._title, 1)
@@ -89,7 +87,7 @@ class Scores(StageView):
         column.addLayout(header)
         column.addWidget(self.canvas, 1)
         self._pages = QStackedLayout(self)
-        self._pages.addWidget(self._message)
+        self._pages.addWidget(self._placeholder)
         self._pages.addWidget(page)
 
     def _label(self, role: str) -> QLabel:
@@ -132,12 +130,14 @@ class Scores(StageView):
         self.scaling.setChecked(options.scores_scaled)
         self.by_weight.setChecked(options.scores_by_weight)
         if trace is None:
-            self._show_message(self.session.status.message or "No sentence yet")
+            self._show_nothing()
+            self._placeholder.show_status(self.session.status)
             return
         try:
             self._make_picture(trace)
         except UserError as error:
-            self._show_message(str(error))
+            self._show_nothing()
+            self._placeholder.say(str(error), "Edit the sentence, and a model shows how its own come about.")
             return
         self._pages.setCurrentIndex(1)
         self._show_titles(trace)
@@ -167,10 +167,9 @@ class Scores(StageView):
         self._trace, self._shown = trace, shown
         self.canvas.set_picture(self._picture)
 
-    def _show_message(self, text: str) -> None:
+    def _show_nothing(self) -> None:
         self._trace = self._picture = None
         self.canvas.set_picture(None)
-        self._message.setText(text)
         self._pages.setCurrentIndex(0)
 
     def _show_titles(self, trace: Trace) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind, Trace
+from tests.transformer_viz.stage import texts
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
 from transformer_viz.selection import Selection
 from transformer_viz.session import Phase, Session, Status
@@ -36,10 +37,6 @@ def click(qtbot: QtBot, heatmap: Heatmap, query: int, key: int) -> None:
 def hover(qtbot: QtBot, heatmap: Heatmap, point: QPoint) -> None:
     qtbot.mouseMove(heatmap.canvas, point + QPoint(1, 1))
     qtbot.mouseMove(heatmap.canvas, point)
-
-
-def texts(heatmap: Heatmap) -> list[str]:
-    return [label.text() for label in heatmap.findChildren(QLabel) if label.isVisible()]
 
 
 def one_hot(queries: int, keys: int, query: int, key: int) -> np.ndarray:

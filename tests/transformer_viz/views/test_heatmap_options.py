@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QEnterEvent, QImage, QPainter
-from PySide6.QtWidgets import QApplication, QComboBox, QLabel
+from PySide6.QtWidgets import QApplication, QComboBox
 
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind, Head, Trace
+from tests.transformer_viz.stage import texts
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
 from transformer_viz.drawing.images import to_array
 from transformer_viz.options import Combine, Scale
@@ -24,10 +25,6 @@ TABLE = lookup_table(ColorMap.PAPER, LIGHT)
 @pytest.fixture
 def heatmap(session, show) -> Heatmap:
     return show(Heatmap(session))
-
-
-def texts(widget) -> list[str]:
-    return [label.text() for label in widget.findChildren(QLabel) if label.isVisible()]
 
 
 def notes(heatmap: Heatmap) -> str:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 
 from core.trace.statistics import head_statistics
 from core.trace.trace import AttentionKind, Trace
+from tests.transformer_viz.stage import texts
 from transformer_viz.drawing.bars import ROW
 from transformer_viz.linking import Place, linked
 from transformer_viz.measures import MEASURES, measure
@@ -27,10 +28,6 @@ def made(session: Session) -> Inspector:
 @pytest.fixture
 def inspector(session: Session, show) -> Inspector:
     return show(made(session), 280, 600)
-
-
-def texts(inspector: Inspector) -> list[str]:
-    return [label.text() for label in inspector.findChildren(QLabel) if label.isVisible()]
 
 
 def value(inspector: Inspector, name: str) -> str:

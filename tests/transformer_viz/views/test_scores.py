@@ -6,10 +6,11 @@ import pytest
 from PySide6.QtCore import QBuffer, QEvent, QIODevice, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind, ComputedAttention, LayerProjections, Trace
+from tests.transformer_viz.stage import texts
 from transformer_viz.drawing.diverging import diverging_table, encode_signed
 from transformer_viz.drawing.hatch import rgba
 from transformer_viz.drawing.numbers import share, signed
@@ -58,11 +59,6 @@ def click(
 def press(qtbot: QtBot, scores: Scores, *keys: Qt.Key) -> None:
     for key in keys:
         qtbot.keyClick(scores.canvas, key)
-
-
-def texts(scores: Scores) -> list[str]:
-    """What labels say."""
-    return [label.text() for label in scores.findChildren(QLabel) if label.isVisible()]
 
 
 def drawn(scores: Scores) -> list[str]:
