@@ -1,7 +1,7 @@
 """The middle of the window: one large picture at a time, chosen by tab."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QScrollArea, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from transformer_viz.controller import Controller
 from transformer_viz.drawing.colormap import ColorMap
@@ -38,7 +38,7 @@ class Stage(QWidget):
         self._pages = QStackedWidget()
         for name, title in VIEWS.items():
             self.tabs.addTab(title)
-            self._pages.addWidget(getattr(self, name))
+            self._pages.addWidget(_scrolling(getattr(self, name)))
         self.tabs.currentChanged.connect(self._show)
         self.setFocusProxy(self.heatmap)
         set_role(self, "paper")
@@ -61,8 +61,7 @@ class Stage(QWidget):
 
     def view(self) -> StageView:
         """The view that is shown."""
-        view = self._pages.currentWidget()
-        assert isinstance(view, StageView)
+        view: StageView = getattr(self, self.current)
         return view
 
     def apply_theme(self, theme: Theme) -> None:
@@ -77,3 +76,13 @@ class Stage(QWidget):
         self._pages.setCurrentIndex(index)
         self.setFocusProxy(self.view())
         self.viewChanged.emit(self.current)
+
+
+def _scrolling(view: StageView) -> QScrollArea:
+    """A view that a small window scrolls, so that no view keeps the window large."""
+    area = QScrollArea()
+    area.setFrameShape(QScrollArea.Shape.NoFrame)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidgetResizable(True)
+    area.setWidget(view)
+    return area
