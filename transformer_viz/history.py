@@ -17,7 +17,7 @@ from transformer_viz.selection import Selection
 from transformer_viz.session import Session
 
 MOST_MOMENTS = 500
-PAUSE = 1.0  # seconds without a keystroke that end a run of typing
+PAUSE = 2.0  # seconds that end a run of keystrokes, or of moves from cell to cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class History(QObject):
         self._past: list[Moment] = []
         self._future: list[Moment] = []
         self._now = Moment(session.text, session.selection)
-        self._typed_at: float | None = None  # when the last keystroke made the present text
+        self._run: str | None = None  # of what kind the last act was, if one of a run
+        self._acted_at = 0.0
         self._moving = False
         session.textChanged.connect(self._on_text)
         session.selectionChanged.connect(self._on_selection)
@@ -71,12 +72,12 @@ class History(QObject):
         """Begin anew with what is shown."""
         self._past.clear()
         self._future.clear()
-        self._typed_at = None
+        self._run = None
         self.changed.emit()
 
     def _go(self, moment: Moment) -> None:
         """Show a moment; its selection comes with the trace of its text."""
-        self._typed_at = None
+        self._run = None
         self._now = moment
         self._moving = True
         try:
@@ -88,23 +89,24 @@ class History(QObject):
     def _on_text(self, text: str) -> None:
         if self._moving:
             return
-        now = self._clock()
-        typed = _is_keystroke(self._now.text, text)
-        goes_on = typed and self._typed_at is not None and now - self._typed_at < PAUSE
-        self._typed_at = now if typed else None
-        self._step(replace(self._now, text=text), in_place=goes_on)
+        run = "typing" if _is_keystroke(self._now.text, text) else None
+        self._step(replace(self._now, text=text), run)
 
     def _on_selection(self, selection: Selection) -> None:
         if not self._moving and selection != self._now.selection:
-            self._typed_at = None
-            self._step(replace(self._now, selection=selection))
+            run = "moving" if _is_move(self._now.selection, selection) else None
+            self._step(replace(self._now, selection=selection), run)
 
     def _on_trace(self, _trace: Trace | None) -> None:
         """The session's selection now fits this trace; nobody chose it."""
         self._now = replace(self._now, selection=self._session.selection)
 
-    def _step(self, moment: Moment, *, in_place: bool = False) -> None:
-        if not in_place:
+    def _step(self, moment: Moment, run: str | None) -> None:
+        """A new moment; an act that goes on with a run changes the present one."""
+        now = self._clock()
+        goes_on = run is not None and run == self._run and now - self._acted_at < PAUSE
+        self._run, self._acted_at = run, now
+        if not goes_on:
             self._past.append(self._now)
             del self._past[:-MOST_MOMENTS]
         self._future.clear()
@@ -117,3 +119,13 @@ def _is_keystroke(before: str, after: str) -> bool:
     shorter = min(len(before), len(after))
     one_more = abs(len(before) - len(after)) == 1
     return one_more and sum(common_ends(before, after)) == shorter
+
+
+def _is_move(before: Selection, after: Selection) -> bool:
+    """Whether the current pin moved to a neighbouring row or column and nothing else changed, as
+    the arrow keys and a decoding that plays move it."""
+    if replace(after, query=before.query, key=before.key) != before:
+        return False
+    moved = ((before.query, after.query), (before.key, after.key))
+    steps = [abs(b - a) if a is not None and b is not None else 2 * (a != b) for a, b in moved]
+    return sum(steps) == 1

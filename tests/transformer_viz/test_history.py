@@ -64,6 +64,19 @@ def test_a_run_of_typing_is_one_step(past: Past, qtbot: QtBot) -> None:
     qtbot.waitUntil(past.shows("a b is red"))
 
 
+def test_a_run_of_moves_from_cell_to_cell_is_one_step(past: Past) -> None:
+    past.session.pin(0, 0)
+    for query in (1, 2):
+        past.time += 0.9  # as a decoding plays
+        past.session.select(query=query)
+    past.time += 2 * PAUSE
+    past.session.select(key=1)
+    past.history.undo()
+    assert (past.session.selection.query, past.session.selection.key) == (2, 0)
+    past.history.undo()
+    assert (past.session.selection.query, past.session.selection.key) == (0, 0)
+
+
 def test_a_pasted_text_is_a_step_of_its_own(past: Past) -> None:
     past.type("a b cd")
     past.controller.translate("a pasted text")
