@@ -137,7 +137,7 @@ class Scores(StageView):
             self._make_picture(trace)
         except UserError as error:
             self._show_nothing()
-            self._placeholder.say(str(error), "Edit the sentence, and a model shows how its own come about.")
+            self._placeholder.say("No scores here", str(error))
             return
         self._pages.setCurrentIndex(1)
         self._show_titles(trace)

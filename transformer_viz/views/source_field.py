@@ -156,6 +156,7 @@ class _Editor(QPlainTextEdit):
         self.setFont(scaled_font(self.font(), 1.1))
         self.setTabChangesFocus(True)
         self.setUndoRedoEnabled(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.textChanged.connect(self._leave_history)
         self.document().setDocumentMargin(_MARGIN)
         self.setViewportMargins(GRID, _MARGIN, GRID, 0)

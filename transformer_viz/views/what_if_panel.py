@@ -1,5 +1,6 @@
 """The sentence without positions, or with its words shuffled, beside the sentence as it is."""
 
+import re
 from collections.abc import Iterator
 
 from PySide6.QtWidgets import (
@@ -35,7 +36,9 @@ ROUNDING = 1e-4
 """Weights that differ by no more are the same but for the order of float32 sums."""
 
 LAST_SEED = 9_999
-_LONGEST = 240  # characters of a sentence that are shown
+_LONGEST = 120  # characters of a sentence that are shown
+_LONG_WORD = re.compile(r"\S{16}")
+_BREAK = "\u200b"  # a line may end here
 _HINT = "Switch the positions off, shuffle the words, or both, and see what attention makes of it."
 
 _READING_HINT = (
@@ -65,6 +68,7 @@ class WhatIfPanel(QWidget):
         what_if.changed.connect(self._refresh_if_visible)
         session.selectionChanged.connect(self._refresh_if_visible)
         session.traceChanged.connect(self._refresh_if_visible)
+        session.statusChanged.connect(self._refresh_if_visible)
 
     def picture(self) -> Picture:
         return self.canvas
@@ -163,10 +167,10 @@ class WhatIfPanel(QWidget):
         if desk.problem:
             return desk.problem
         if trace is None:
-            return "Type an English sentence above first."
+            return self._session.status.message or "Type an English sentence above first."
         if not trace.text:
             return "This trace comes without its sentence, so there is nothing to run again."
-        return "Computing …" if desk.asking else _HINT
+        return _HINT if desk.wish.nothing else "Computing …"
 
     def _encoder_head(self, trace: Trace) -> Head:
         """The selected head, or the encoder's of the same number."""
@@ -241,7 +245,8 @@ def variant_statement(variant: Variant) -> str:
 
 
 def _show_text(one: QLabel, text: str) -> None:
-    one.setText(text if len(text) <= _LONGEST else text[:_LONGEST] + " …")
+    shown = text if len(text) <= _LONGEST else text[:_LONGEST] + " …"
+    one.setText(_LONG_WORD.sub(rf"\g<0>{_BREAK}", shown))
     one.setToolTip(plain_tooltip(text) if len(text) > _LONGEST else "")
 
 
