@@ -26,12 +26,14 @@ class CandidateRow:
 
 
 def draw_header(painter: QPainter, rect: QRectF, theme: Theme, font: QFont) -> None:
+    """What the numbers in the two columns are."""
     painter.setFont(scaled_font(font, 0.85))
     painter.setPen(theme.color("soft"))
-    probability, logarithm = _number_columns(rect, font)
     flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-    painter.drawText(probability, flags, "p")
-    painter.drawText(logarithm, flags, "log p")
+    probability, logarithm = _number_columns(rect, font)
+    for column, name in ((probability, "p"), (logarithm, "log p")):
+        column.setHeight(rect.height())
+        painter.drawText(column, flags, name)
 
 
 def draw_candidate(

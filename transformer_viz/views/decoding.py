@@ -110,9 +110,6 @@ class DecodingView(StageView):
 
     # What the commands do
 
-    def show_steps(self) -> None:
-        self._show_page(_STEPS)
-
     def show_tree(self) -> None:
         self._show_page(_TREE)
 

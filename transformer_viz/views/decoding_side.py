@@ -1,12 +1,13 @@
 """Beside the map: the candidates of the step, other ways to go on, and the hypotheses."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from transformer_viz.decoding import Decoding
-from transformer_viz.drawing.candidate_rows import CandidateRow
+from transformer_viz.drawing.candidate_rows import CandidateRow, draw_header
 from transformer_viz.hypotheses import Candidate, Hypothesis
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.theme import GRID, LIGHT, Theme, set_role
 from transformer_viz.views.candidate_list import CandidateList
 from transformer_viz.views.entry_field import EntryField
 from transformer_viz.views.hypothesis_list import HypothesisList
@@ -15,11 +16,31 @@ from transformer_viz.views.wording import token_name
 WIDTH = 68 * GRID
 
 
+class _CandidatesHeading(QLabel):
+    """After which token, and what the two numbers of the rows below are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._theme = LIGHT
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        set_role(self, "title")
+
+    def apply_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        with QPainter(self) as painter:
+            draw_header(painter, QRectF(self.rect()), self._theme, self.font())
+
+
 class DecodingSide(QWidget):
     def __init__(self, decoding: Decoding) -> None:
         super().__init__()
         self._decoding = decoding
-        self._heading = _label("title")
+        self._heading = _CandidatesHeading()
         self.candidates = CandidateList()
         self._note = _label("soft")
         self._note.setWordWrap(True)
@@ -63,6 +84,7 @@ class DecodingSide(QWidget):
             field.setMinimumHeight(7 * GRID)
 
     def apply_theme(self, theme: Theme) -> None:
+        self._heading.apply_theme(theme)
         self.candidates.apply_theme(theme)
         self.hypotheses.apply_theme(theme)
 

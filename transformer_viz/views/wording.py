@@ -78,12 +78,6 @@ def predicted_token(trace: Trace, kind: AttentionKind, query: int) -> Token | No
     return trace.predicted_tokens[query]
 
 
-def cell_name(trace: Trace, kind: AttentionKind, query: int, key: int) -> str:
-    """The cell in words, without its value: "it → animal"."""
-    row, column = trace.query_tokens(kind)[query], trace.key_tokens(kind)[key]
-    return f"{token_name(row)} → {token_name(column)}"
-
-
 def describe_selection(session: Session) -> str:
     """Head, or the mean of several, and the cell in focus with its weight, in tokens: for the
     status bar and screen readers."""

@@ -380,7 +380,7 @@ def test_a_click_on_a_node_shows_its_attention(tree_view: DecodingView, desk: De
     assert desk.decoding.hypotheses[1].ids == tree.ids(node)
     assert desk.session.trace is desk.decoding.hypotheses[1].trace
     assert len(tree_view.prefix.tokens) == tree.nodes[node].step + 1
-    tree_view.show_steps()
+    tree_view.steps_button.click()
     click(tree_view.steps.side.go_on, tree_view.steps.side.go_on.rect().center())
     desk.wait_for(3)
     assert desk.decoding.hypotheses[2].is_finished
