@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.text.tokens import Token
+from core.trace.heaviest import heaviest
 from core.trace.trace import AttentionKind, Floats, Head, Trace
 from transformer_viz.selection import Cell, Selection, Side, axes
 
@@ -71,7 +72,7 @@ def linked(trace: Trace, selection: Selection, place: Place) -> Linked:
     here, there = _SELF[place.side], _SELF[_OTHER[place.side]]
     own = _mean_rows(trace, heads(here), [place.index], [1.0])
     across = _across(trace, heads(AttentionKind.CROSS), place)
-    attended = () if across is None else heaviest_up_to(across, MASS)[:MOST_ATTENDED]
+    attended = () if across is None else _attended(across)
     onward = None
     if across is not None and attended:
         onward = _mean_rows(trace, heads(there), attended, across[list(attended)])
@@ -86,16 +87,6 @@ def followed_heads(trace: Trace, selection: Selection, kind: AttentionKind) -> t
         return selection.heads
     last = trace.layers(kind) - 1
     return tuple(Head(kind, last, head) for head in range(trace.heads(kind, last)))
-
-
-def heaviest_up_to(weights: Floats, mass: float) -> tuple[int, ...]:
-    """The fewest indices that carry at least `mass` of the sum, heaviest first; none of zeros."""
-    order = np.argsort(-weights, kind="stable")
-    sums = np.cumsum(weights[order], dtype=np.float64)
-    if sums[-1] <= 0:
-        return ()
-    count = int(np.searchsorted(sums, mass * sums[-1] * (1 - 1e-6))) + 1
-    return tuple(int(index) for index in order[:count])
 
 
 def source_shades(trace: Trace, linked: Linked) -> Floats:
@@ -142,6 +133,12 @@ def _nothing(tokens: Sequence[Token]) -> Floats:
 
 _SELF = {"source": AttentionKind.ENCODER_SELF, "target": AttentionKind.DECODER_SELF}
 _OTHER: dict[str, Side] = {"source": "target", "target": "source"}
+
+
+def _attended(across: Floats) -> tuple[int, ...]:
+    chosen = heaviest(across, MASS)
+    order = np.argsort(-across, kind="stable")[:MOST_ATTENDED]
+    return tuple(int(index) for index in order if chosen[index])
 
 
 def _across(trace: Trace, heads: Sequence[Head], place: Place) -> Floats | None:

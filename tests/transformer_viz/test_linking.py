@@ -5,17 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.linking import (
-    MASS,
     MOST_ATTENDED,
     Place,
     cell_of,
     followed_heads,
-    heaviest_up_to,
     linked,
     place_of,
     source_shades,
@@ -112,24 +108,20 @@ def test_a_long_text_is_followed_into_a_few_rows(make_trace: Callable[..., Trace
     assert len(linked(trace, Selection(), Place("target", 0)).attended) == MOST_ATTENDED
 
 
-@given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=30), st.floats(0.1, 1))
-def test_the_heaviest_carry_their_share_and_one_fewer_does_not(
-    weights: list[float], mass: float
+@pytest.mark.parametrize(
+    ("row", "attended"),
+    [
+        ([0.2, 0.7, 0.1], (1,)),
+        ([0.3, 0.2, 0.5], (2, 0)),
+        ([0.0, 0.0, 1.0], (2,)),
+        ([0.1] * 10, (0, 1, 2, 3, 4)),
+    ],
+)
+def test_the_attended_carry_the_share_heaviest_first(
+    make_trace: Callable[..., Trace], row: list[float], attended: tuple[int, ...]
 ) -> None:
-    array = np.array(weights, np.float32)
-    chosen = heaviest_up_to(array, mass)
-    total = array.sum(dtype=np.float64)
-    if total == 0:
-        assert chosen == ()
-        return
-    assert array[list(chosen)].sum(dtype=np.float64) >= mass * total * (1 - 2e-6)
-    assert array[list(chosen[:-1])].sum(dtype=np.float64) < mass * total
-    rest = [w for i, w in enumerate(weights) if i not in chosen]
-    assert min(array[list(chosen)]) >= max(rest, default=0)
-
-
-def test_the_mass_is_the_published_default() -> None:
-    assert heaviest_up_to(np.array([0.2, 0.7, 0.1], np.float32), MASS) == (1,)
+    trace = make_trace(["▁a"] * len(row), "<s>", maps={C: np.array([[[row]]])})
+    assert linked(trace, Selection(), Place("target", 0)).attended == attended
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.trace.heaviest import heaviest
 from core.trace.trace import Booleans, Floats
 
 MOST_LINKS = 100_000
 """Of more than this only the heaviest are kept."""
 
-_TOLERANCE = 1e-6  # of a row's weight: what float32 sums may miss a share by
 _ROWS = 256  # sorted at once, so that the map of a long text costs no second map of integers
 
 Indices = NDArray[np.intp]
@@ -42,22 +42,6 @@ class Links:
 
 _NONE = np.zeros(0, np.intp)
 NO_LINKS = Links(_NONE, _NONE, _NONE, np.zeros(0, np.float32), 0)
-
-
-def heaviest(weights: Floats, share: float) -> Booleans:
-    """For each row of [..., K] the smallest set of its heaviest keys whose weights add up to
-    `share` (0 … 1) of the row's sum. Of equal weights the one of the lower index goes first; a
-    weight of 0 is never in it."""
-    order = np.argsort(-weights, axis=-1, kind="stable")
-    descending = np.take_along_axis(weights, order, axis=-1).astype(np.float64)
-    reached = np.cumsum(descending, axis=-1)
-    needed = descending > 0
-    enough = share * (1 - _TOLERANCE) * reached[..., -1:]
-    needed[..., 1:] &= reached[..., :-1] < enough
-    needed &= share > 0
-    chosen = np.empty_like(needed)
-    np.put_along_axis(chosen, order, needed, axis=-1)
-    return chosen
 
 
 def choose_links(

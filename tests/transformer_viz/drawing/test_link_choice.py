@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from core.trace.heaviest import heaviest
 from transformer_viz.drawing import link_choice
-from transformer_viz.drawing.link_choice import choose_links, heaviest, merged, touching
+from transformer_viz.drawing.link_choice import choose_links, merged, touching
 
 ROWS = arrays.arrays(
     np.float32,
@@ -17,40 +18,6 @@ SHARES = st.floats(0.01, 1.0)
 
 def all_allowed(weights: np.ndarray) -> np.ndarray:
     return np.ones(weights.shape, np.bool_)
-
-
-@given(ROWS, SHARES)
-def test_the_heaviest_reach_the_share_and_none_is_too_many(rows: np.ndarray, share: float) -> None:
-    for row, chosen in zip(rows.astype(float), heaviest(rows, share), strict=True):
-        enough = share * row.sum() * (1 - 1e-6)
-        assert row[chosen].sum() >= enough
-        if chosen.any():
-            assert row[chosen].sum() - row[chosen].min() < enough, "without the least it is short"
-            rest = row[~chosen]
-            assert rest.size == 0 or rest.max() <= row[chosen].min()
-        assert (row[chosen] > 0).all()
-
-
-@given(ROWS, SHARES, SHARES)
-def test_a_larger_share_keeps_every_link(rows: np.ndarray, a: float, b: float) -> None:
-    low, high = sorted((a, b))
-    assert (heaviest(rows, high) >= heaviest(rows, low)).all()
-
-
-@given(ROWS)
-def test_the_whole_share_is_every_weight_above_zero(rows: np.ndarray) -> None:
-    assert (heaviest(rows, 1.0) == (rows > 0)).all()
-    assert not heaviest(rows, 0.0).any()
-
-
-def test_of_equal_weights_the_lower_index_goes_first() -> None:
-    chosen = heaviest(np.array([[0.25, 0.25, 0.25, 0.25]], np.float32), 0.5)
-    assert chosen.tolist() == [[True, True, False, False]]
-
-
-def test_a_share_that_one_weight_has_exactly_needs_no_second() -> None:
-    weights = np.array([[0.3, 0.7]], np.float32)  # as float32 their sum is above 1
-    assert heaviest(weights, 0.7).tolist() == [[False, True]]
 
 
 def test_masked_keys_are_never_drawn() -> None:
