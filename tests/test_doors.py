@@ -47,6 +47,7 @@ APP_VALUES = {
         "core.text.tokens",
         "core.text.words",
         "core.trace.trace",
+        "core.trace.heaviest",
         "core.trace.statistics",
         "core.trace.alignment",
         "core.trace.difference",
