@@ -84,6 +84,7 @@ class Session(QObject):
         self._hover: Cell = (None, None)
         self._place: Place | None = None  # pointed at as a word, not as a cell
         self._pointed: Place | None = None
+        self._was_pointing = False
         self._status = Status(Phase.LOADING)
         self._text = ""
 
@@ -106,6 +107,11 @@ class Session(QObject):
     @property
     def hover(self) -> Cell:
         return self._hover
+
+    @property
+    def is_pointing(self) -> bool:
+        """Whether the pointer is on a word or a cell; what is pinned only rests."""
+        return self._place is not None or self._hover != (None, None)
 
     @property
     def pointed(self) -> Place | None:
@@ -220,6 +226,6 @@ class Session(QObject):
         pointed = self._place
         if pointed is None and self._trace is not None:
             pointed = place_of(self._trace, self._selection.kind, self.focus)
-        if pointed != self._pointed:
-            self._pointed = pointed
+        if (pointed, self.is_pointing) != (self._pointed, self._was_pointing):
+            self._pointed, self._was_pointing = pointed, self.is_pointing
             self.pointedChanged.emit(pointed)

@@ -43,6 +43,7 @@ INLINE_CELLS = 500_000
 
 _NOTES = ("rows layers · columns heads", "layers × heads")
 _CONTROL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+_RESTING = 0.3  # opacity of the rows linked with a pinned token while nothing is pointed at
 
 
 class AtlasView(PictureArea):
@@ -79,6 +80,7 @@ class AtlasView(PictureArea):
         session.optionsChanged.connect(self._arrange)
         measured.changed.connect(self._on_measured)
         spotlight.changed.connect(self.viewport().update)
+        session.pointedChanged.connect(lambda _place: self.viewport().update())
         self._on_trace(session.trace)
 
     def sizeHint(self) -> QSize:
@@ -224,16 +226,18 @@ class AtlasView(PictureArea):
         painter.drawText(area, flags, "Every head of every layer appears here.")
 
     def _paint_linked_rows(self, painter: QPainter) -> None:
-        """An outline around each row that the spotlight links, in every tile."""
+        """An outline around each row that the spotlight links, in every tile; faint at rest."""
         trace, linked = self._session.trace, self._spotlight.linked
         if trace is None or linked is None:
             return
+        painter.setOpacity(1.0 if self._session.is_pointing else _RESTING)
         ratio = self.devicePixelRatioF()
         for section in self._layout.sections:
             rows, queries = linked.rows(section.kind), len(trace.query_tokens(section.kind))
             outlines = row_outlines(rows, queries, self._layout.tile, ratio, self.theme)
             for head in section.heads:
                 painter.drawImage(self._layout.rect(head).topLeft() - QPoint(1, 1), outlines)
+        painter.setOpacity(1.0)
 
     def _paint_frames(self, painter: QPainter) -> None:
         selection, accent = self._session.selection, self.theme.color("accent")
