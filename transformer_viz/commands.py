@@ -133,6 +133,9 @@ def _add_head(actions: Actions, window: Window, session: Session) -> None:
     ):
         actions.add(id_, menu, name, partial(window.step_head, layers, heads), keys)
     menu.addSeparator()
+    actions.add(
+        "scaling", menu, "&Scale the scores by √d_k, or not", window.switch_scaling, "Ctrl+D"
+    )
     actions.add("release", menu, "&Release the pinned cell", session.release, "Esc")
 
 

@@ -214,6 +214,11 @@ class Window(QMainWindow):
         selection = self._session.selection
         self._session.select(layer=selection.layer + layers, head=selection.head + heads)
 
+    def switch_scaling(self) -> None:
+        """Show the steps of the row, with the scores divided by √d_k or not."""
+        self.show_view("scores")
+        self._session.change_options(scores_scaled=not self._session.options.scores_scaled)
+
     def _panels(self) -> list[QWidget]:
         return [
             self.source,

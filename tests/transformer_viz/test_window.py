@@ -245,6 +245,14 @@ def test_a_failed_load_shows_one_line_and_keeps_the_rest(shown: Shown, qtbot: Qt
     assert "good" in shown.window.windowTitle()
 
 
+def test_the_scaling_is_a_command_that_shows_what_it_changes(shown: Shown) -> None:
+    shown.press(Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    assert shown.window.stage.current == "scores"
+    assert not shown.session.options.scores_scaled
+    shown.press(Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    assert shown.session.options.scores_scaled
+
+
 def test_the_theme_changes_live_and_is_remembered(shown: Shown) -> None:
     assert shown.themes.theme is LIGHT
     shown.window.commands["theme_dark"].trigger()

@@ -68,6 +68,7 @@ class Scores(StageView):
         self._title, self._subtitle = self._label("title"), self._label("soft")
         self._title.setFont(scaled_font(self.font(), 1.15, bold=True))
         self.scaling = self._button("÷ √d_k", "Divide the scores by √d_k, as the model does (S)")
+        self.scaling.setAccessibleName("Divide the scores by the square root of d k")
         self.by_weight = self._button("Heaviest first", "Order the keys by weight, not by position")
         self._placeholder = Placeholder()
         head = QHBoxLayout()
