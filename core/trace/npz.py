@@ -23,6 +23,7 @@ from core.text.tokens import Token, TokenKind
 from core.trace.trace import Attention, AttentionKind, StoredAttention, Trace
 
 _ROW_SUM_TOLERANCE = 1e-2
+_TOKENS = ("source_tokens", "target_tokens", "predicted_tokens")
 _SPECIALS = frozenset({"<s>", "</s>", "<pad>", "[CLS]", "[SEP]", "[PAD]", "<bos>", "<eos>"})
 
 
@@ -55,12 +56,9 @@ def save_npz(
             progress(next(done), total)
 
     values: dict[str, NDArray[np.generic]] = {
-        "source_tokens": _pieces(trace.source_tokens),
-        "target_tokens": _pieces(trace.target_tokens),
-        "predicted_tokens": _pieces(trace.predicted_tokens),
-        "text": np.array(trace.text),
-        "translation": np.array(trace.translation),
+        name: _pieces(getattr(trace, name)) for name in _TOKENS if getattr(trace, name)
     }
+    values |= {"text": np.array(trace.text), "translation": np.array(trace.translation)}
     if trace.log_probabilities is not None:
         values["log_probabilities"] = trace.log_probabilities
 
@@ -118,6 +116,8 @@ def load_npz(path: str | Path) -> Trace:
     log_probabilities = arrays.get("log_probabilities")
     if log_probabilities is not None:
         _require_numbers(path, "log_probabilities", log_probabilities)
+        if not (log_probabilities <= 0).all():  # type: ignore[operator]
+            raise UserError(f"{path}: log_probabilities has entries above 0 or not a number.")
     return Trace(
         source_tokens=_tokens(arrays.get("source_tokens")),
         target_tokens=_tokens(arrays.get("target_tokens")),
@@ -167,6 +167,11 @@ def _checked(
         raise UserError(f"{path}: {kind.value} has cells below 0 or not finite.")
     if np.abs(weights.sum(axis=-1) - 1).max() > _ROW_SUM_TOLERANCE:
         raise UserError(f"{path}: {kind.value} has rows that do not add up to 1.")
+    if kind is AttentionKind.DECODER_SELF and np.triu(weights, 1).max() > _ROW_SUM_TOLERANCE:
+        raise UserError(
+            f"{path}: decoder_self has weight on tokens that come later, which a decoder masks; "
+            "give maps without a mask as encoder_self, of source_tokens."
+        )
     return weights
 
 

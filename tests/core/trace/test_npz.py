@@ -164,6 +164,9 @@ def test_another_programs_file_is_read(path: Path) -> None:
         ({"predicted_tokens": np.array(["a"])}, "predicted_tokens"),
         ({"log_probabilities": np.zeros((T, 1))}, "log_probabilities"),
         ({"log_probabilities": np.array(["a"] * T)}, "log_probabilities"),
+        ({"log_probabilities": np.array([-1.0, np.nan, -1.0])}, "log_probabilities has entries"),
+        ({"log_probabilities": np.array([-1.0, 0.5, -1.0])}, "log_probabilities has entries"),
+        ({"decoder_self": np.full((1, 1, T, T), 1 / T)}, "decoder_self has weight on tokens"),
         ({"source_tokens": np.array([{}] * S, dtype=object)}, "not a trace"),
     ],
 )
@@ -171,6 +174,23 @@ def test_a_wrong_array_is_named(path: Path, changes: dict[str, Any], named: str)
     np.savez(path, **foreign(**changes))
     with pytest.raises(UserError, match=named):
         load_npz(path)
+
+
+@pytest.mark.parametrize("missing", ["predicted_tokens", "log_probabilities"])
+def test_a_trace_that_lacks_something_can_be_saved_and_loaded(path: Path, missing: str) -> None:
+    absent: dict[str, Any] = {"predicted_tokens": (), "log_probabilities": None}
+    save_npz(trace(**{missing: absent[missing]}), path)
+    assert getattr(load_npz(path), missing) == absent[missing]
+
+
+@pytest.mark.parametrize("kind", AttentionKind)
+def test_a_trace_of_one_kind_can_be_saved_and_loaded(path: Path, kind: AttentionKind) -> None:
+    whole = trace()
+    no_source = {"source_tokens": ()} if kind is AttentionKind.DECODER_SELF else {}
+    save_npz(trace(attention={kind: whole.attention[kind]}, **no_source), path)
+    loaded = load_npz(path)
+    assert loaded.kinds == (kind,)
+    assert np.array_equal(loaded.weights(kind, 0, 0), whole.weights(kind, 0, 0))
 
 
 @pytest.mark.parametrize("missing", ["source_tokens", "target_tokens"])
