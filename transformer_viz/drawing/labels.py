@@ -19,6 +19,7 @@ from transformer_viz.theme import GRID, Theme, scaled_font
 ARROW = " → "
 _CHIP_PADDING = GRID
 _MARK_ROOM = 2 * GRID  # before a label, for the mark that a word starts
+_MOST_CODES = 8
 _FROM_RIGHT = {"R", "AL", "AN", "RLE", "RLO", "RLI"}
 _VISIBLE_SPACE = {" ": "␣", WORD_START: "␣", "\n": "⏎", "\r": "⏎", "\t": "⇥"}
 
@@ -34,7 +35,15 @@ def _visible(label: str) -> str:
     text = "".join(_visible_character(character) for character in label)
     if any(unicodedata.category(character) not in {"Cf", "Mn"} for character in text):
         return text
-    return " ".join(f"U+{ord(character):04X}" for character in text)
+    return _code_points(text)
+
+
+def _code_points(text: str) -> str:
+    """As in "U+52D5 U+7269": readable even where no font has the characters."""
+    codes = [f"U+{ord(character):04X}" for character in text]
+    if len(codes) > _MOST_CODES:
+        codes[_MOST_CODES:] = ["…"]
+    return " ".join(codes)
 
 
 def isolated(text: str) -> str:
@@ -49,7 +58,7 @@ def describe(token: Token, index: int) -> str:
     """A token in full, for tooltips: position, text, piece and id."""
     text = f"{index + 1}: {isolated(display_text(token))}"
     if token.kind is TokenKind.UNKNOWN:
-        return f"{text}\nnot in the vocabulary"
+        return f"{text}\nnot in the vocabulary: {_code_points(token.label)}"
     if token.id >= 0:
         return f"{text}\npiece {isolated(token.piece)}, id {token.id}"
     return text
@@ -80,7 +89,7 @@ def _visible_character(character: str) -> str:
     if category == "Cs":
         return "\ufffd"
     if category == "Cc":
-        return f"U+{ord(character):04X}"
+        return _code_points(character)
     return "␣" if character.isspace() else character
 
 
