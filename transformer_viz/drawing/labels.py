@@ -58,7 +58,8 @@ def describe(token: Token, index: int) -> str:
     """A token in full, for tooltips: position, text, piece and id."""
     text = f"{index + 1}: {isolated(display_text(token))}"
     if token.kind is TokenKind.UNKNOWN:
-        return f"{text}\nnot in the vocabulary: {_code_points(token.label)}"
+        characters = f": {_code_points(token.surface)}" if token.surface else ""
+        return f"{text}\nnot in the vocabulary{characters}"
     if token.id >= 0:
         return f"{text}\npiece {isolated(token.piece)}, id {token.id}"
     return text

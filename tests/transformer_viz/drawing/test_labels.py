@@ -93,6 +93,8 @@ def test_a_description_has_the_whole_token() -> None:
     assert "17" in text
     unknown = describe(Token("<unk>", 1, TokenKind.UNKNOWN, surface="日"), 0)
     assert unknown.endswith("not in the vocabulary: U+65E5")
+    predicted = describe(Token("<unk>", 1, TokenKind.UNKNOWN), 0)
+    assert predicted.endswith("not in the vocabulary")
 
 
 def paint(draw, theme: Theme, size: int = 200) -> np.ndarray:
