@@ -96,15 +96,14 @@ class Draft:
         """An adjective that goes with ``noun``."""
         choices = adjectives_of(noun.english, noun.semantic, False)
         if self.split == TEST and self.chance(0.8):
-            held = adjectives_of(noun.english, noun.semantic, True)
-            self.held = self.held or bool(held)
-            choices = held or choices
+            choices = adjectives_of(noun.english, noun.semantic, True) or choices
         adjective = self.pick(choices)
         for _ in range(4):
             if adjective not in self._adjectives:
                 break
             adjective = self.pick(adjectives_of(noun.english, noun.semantic, False))
         self._adjectives.append(adjective)
+        self.combine(noun, adjective)
         return adjective
 
     def may_combine(self, noun: Noun, adjective: Adjective) -> bool:

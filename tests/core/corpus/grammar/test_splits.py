@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.corpus.grammar.dependencies import DependencyKind, Side
@@ -45,6 +45,7 @@ def test_train_sentences_have_no_held_out_combination(seed: int) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(seed=SEEDS)
+@example(seed=59)  # a held-out adjective is drawn twice and gives way to another one
 def test_test_sentences_have_a_held_out_combination(seed: int) -> None:
     for sentence in generate(25, seed=seed, split="test"):
         assert any(combinations(sentence))
