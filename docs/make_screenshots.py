@@ -1,28 +1,112 @@
-"""Makes the pictures in docs/screenshots anew: `python docs/make_screenshots.py`."""
+"""Makes the pictures in docs/screenshots anew: `python docs/make_screenshots.py [NAME …]`.
 
-import subprocess
+Each is taken from the real window, offscreen, with the bundled model; see `pictures`.
+"""
+
+import os
 import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-FOLDER = ROOT / "docs" / "screenshots"
-SHOTS = {
-    "window-light.png": ("--theme", "light"),
-    "window-dark.png": ("--theme", "dark"),
-}
+from pictures import PICTURES, Picture, Scene
+from PySide6.QtCore import QLocale, QLoggingCategory
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
+
+from transformer_viz.backend import TorchBackend
+from transformer_viz.controller import Controller
+from transformer_viz.engine import Engine
+from transformer_viz.session import Phase, Session
+from transformer_viz.settings import Settings, SettingsFile, default_threads
+from transformer_viz.theme import ThemeManager
+from transformer_viz.window import Window
+
+FOLDER = Path(__file__).resolve().parent / "screenshots"
+PATIENCE = 60  # s
+LOOK = 30  # ms between looks at whether something still changes
+QUIET_LOOKS = 10  # in a row; longer than any pause that the program makes before it begins
+BEST_COMPRESSION = 0  # Qt's "quality" of a PNG
 
 
-def main() -> int:
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, options in SHOTS.items():
-        picture = FOLDER / name
-        command = [sys.executable, "main.py", "--screenshot", str(picture), "--size", "1440x900"]
-        done = subprocess.run([*command, *options], cwd=ROOT, check=False)
-        if done.returncode != 0:
-            return done.returncode
-        print(picture.relative_to(ROOT))
+def main(names: Sequence[str]) -> int:
+    unknown = set(names) - {picture.name for picture in PICTURES}
+    if unknown:
+        print(f"There is no picture {', '.join(sorted(unknown))}.", file=sys.stderr)
+        return 2
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    QLoggingCategory.setFilterRules("qt.qpa.*=false\ndefault.warning=false")  # of that platform
+    app = QApplication([])
+    app.setCursorFlashTime(0)
+    QLocale.setDefault(QLocale.c())
+    FOLDER.mkdir(exist_ok=True)
+    for picture in PICTURES:
+        if not names or picture.name in names:
+            take(app, picture)
+            print(picture.name)
     return 0
 
 
+def take(app: QApplication, picture: Picture) -> None:
+    """Open a window, bring it into the state of the picture and save what it shows."""
+    settings = Settings(
+        theme=picture.theme,
+        text=picture.text,
+        view=picture.view,
+        options=picture.options,
+        hint_done=not picture.hint,
+    )
+    session = Session()
+    engine = Engine(TorchBackend(default_threads()))
+    controller = Controller(session, engine, settings, SettingsFile(None))
+    session.change_options(**asdict(settings.options))
+    window = Window(session, controller, ThemeManager(app, settings.theme))
+    window.resize(*picture.size)
+    window.show_hint()
+    window.show_text(picture.text)
+    window.show()
+    controller.open_first()
+    try:
+        wait_until_quiet(window, session, controller)
+        for act in picture.acts:
+            act(Scene(window, session))
+            wait_until_quiet(window, session, controller)
+        path = FOLDER / f"{picture.name}.png"
+        if not _shown(window, picture.part).grab().save(str(path), "PNG", BEST_COMPRESSION):
+            raise OSError(f"{path} cannot be written")
+    finally:
+        window.close()
+
+
+def wait_until_quiet(window: Window, session: Session, controller: Controller) -> None:
+    """Until the model has answered every question and all pictures are drawn."""
+    end = time.monotonic() + PATIENCE
+    quiet = 0
+    while quiet < QUIET_LOOKS:
+        if time.monotonic() > end:
+            raise TimeoutError(f"still busy after {PATIENCE} s: {session.status.message}")
+        QTest.qWait(LOOK)
+        quiet = 0 if _is_busy(window, session, controller) else quiet + 1
+
+
+def _is_busy(window: Window, session: Session, controller: Controller) -> bool:
+    decoding = controller.decoding
+    return (
+        session.status.phase is not Phase.READY
+        or controller.comparison.status.phase is Phase.BUSY
+        or controller.what_if.asking
+        or decoding.growing
+        or bool(decoding.asking)
+        or window.is_drawing()
+    )
+
+
+def _shown(window: Window, part: str) -> QWidget:
+    if part == "dialog":
+        return next(one for one in window.findChildren(QDialog) if one.isVisible())
+    return getattr(window, part) if part else window
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
