@@ -32,7 +32,8 @@ class ChipLayout:
 
 
 def lay_out_chips(tokens: Sequence[Token], width: float, font: QFont) -> ChipLayout:
-    """Break lines between words, so that the pieces of a word stay together."""
+    """Break lines between words, so that the pieces of a word stay together; a word longer than a
+    line breaks where it must."""
     rects: list[QRectF] = []
     widths = iter(label_widths(font, tokens))
     x, y = 0.0, 0.0
@@ -41,6 +42,8 @@ def lay_out_chips(tokens: Sequence[Token], width: float, font: QFont) -> ChipLay
         if x > 0 and x + sum(sizes) > width:
             x, y = 0.0, y + PITCH
         for size in sizes:
+            if x > 0 and x + size > width:
+                x, y = 0.0, y + PITCH
             rects.append(QRectF(x, y, size, HEIGHT))
             x += size
         x += _GAP

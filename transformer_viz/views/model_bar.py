@@ -172,7 +172,7 @@ def shape(model: ModelInfo) -> str:
         heads = f"{heads}/{model.decoder_heads}"
     parts = [
         f"{model.encoder_layers}+{model.decoder_layers} layers",
-        f"{heads} heads",
+        f"{heads} head{'s' * (heads != '1')}",
         f"{model.parameters / 1e6:.1f} M",
     ]
     if model.provenance.get("step") == 0:

@@ -49,6 +49,8 @@ def label(role: str, *, wrap: bool = False) -> QLabel:
     made = QLabel()
     made.setTextFormat(Qt.TextFormat.PlainText)
     made.setWordWrap(wrap)
-    made.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    policy.setHeightForWidth(wrap)
+    made.setSizePolicy(policy)
     set_role(made, role)
     return made

@@ -36,9 +36,10 @@ ROUNDING = 1e-4
 """Weights that differ by no more are the same but for the order of float32 sums."""
 
 LAST_SEED = 9_999
-_LONGEST = 120  # characters of a sentence that are shown
-_LONG_WORD = re.compile(r"\S{16}")
-_BREAK = "\u200b"  # a line may end here
+_LONGEST = 80  # characters of a sentence that are shown
+_LONG_WORD = re.compile(r"\S{24,}")
+_SYLLABLE = re.compile(r"\S{4}")  # after which a line may end in a long word
+_BREAK = "\u200b"
 _HINT = "Switch the positions off, shuffle the words, or both, and see what attention makes of it."
 
 _READING_HINT = (
@@ -246,8 +247,12 @@ def variant_statement(variant: Variant) -> str:
 
 def _show_text(one: QLabel, text: str) -> None:
     shown = text if len(text) <= _LONGEST else text[:_LONGEST] + " …"
-    one.setText(_LONG_WORD.sub(rf"\g<0>{_BREAK}", shown))
+    one.setText(_LONG_WORD.sub(_breakable, shown))
     one.setToolTip(plain_tooltip(text) if len(text) > _LONGEST else "")
+
+
+def _breakable(word: re.Match[str]) -> str:
+    return _SYLLABLE.sub(rf"\g<0>{_BREAK}", word[0])
 
 
 def _maps(variant: Variant, head: Head) -> Iterator[tuple[TokenMap, ...]]:
