@@ -74,19 +74,19 @@ def demo() -> RunConfig:
     return RunConfig(
         model=small_model(vocab_size=4_000, d_model=192, layers=4, heads=6, d_ff=768),
         training=TrainingConfig(
-            grammar_pairs=25_000,
+            grammar_pairs=40_000,
             validation_pairs=300,
             max_length=128,
-            source_batch_tokens=2_000,
-            target_batch_tokens=2_000,
-            steps=6_400,
+            source_batch_tokens=1_000,
+            target_batch_tokens=1_000,
+            steps=15_000,
             warmup=1_000,
-            peak_factor=0.7,
+            peak_factor=0.75,
             cooldown=0.2,
             init_scale=0.5,
             gloss_weight=0.5,
-            validate_every=500,
-            checkpoint_every=150,
+            validate_every=1_000,
+            checkpoint_every=200,
         ),
     )
 
