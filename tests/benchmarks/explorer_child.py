@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
+from PySide6.QtCore import QTimer
 
 from core.checkpoints.native import save_checkpoint
 from core.trace.trace import AttentionKind, ComputedAttention, Trace
 from tests.benchmarks.large_model import large_checkpoint, source_text
+from tests.benchmarks.waiting import wait_until
 from transformer_viz import app, launch
 from transformer_viz.session import Phase
 
@@ -95,8 +96,7 @@ class MeasuredWindow(app.Window):
     def _timed(self, work: Callable[[], object]) -> float:
         start = time.perf_counter()
         work()
-        while not self._is_complete():
-            QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
+        wait_until(self._is_complete)
         return time.perf_counter() - start
 
     def _is_complete(self) -> bool:

@@ -9,13 +9,14 @@ import json
 import sys
 import time
 
-from PySide6.QtCore import QCoreApplication, QEventLoop, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 
 from core.corpus.grammar.generate import generate
 from tests.benchmarks.memory import peak_megabytes
 from tests.benchmarks.startup_child import LOOK
+from tests.benchmarks.waiting import wait_until
 from transformer_viz import app, launch
 from transformer_viz.session import Phase
 
@@ -91,8 +92,7 @@ class TypedWindow(app.Window):
         return time.perf_counter() - start
 
     def _wait(self) -> None:
-        while not self._is_complete():
-            QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, LOOK)
+        wait_until(self._is_complete)
 
     def _is_complete(self) -> bool:
         trace, session = self._session.trace, self._session
