@@ -49,6 +49,7 @@ def run(options: Options) -> int:
     QGuiApplication.setHighDpiScaleFactorRoundingPolicy(
         Qt.HighDpiScaleFactorRoundingPolicy.PassThrough
     )
+    sys.setswitchinterval(0.001)  # the event loop need not wait longer for a thread that computes
     app = QApplication(["transformer-viz"])
     app.setApplicationDisplayName("Transformer Viz")
     app.setDesktopFileName("transformer-viz")

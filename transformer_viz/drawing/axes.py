@@ -71,18 +71,27 @@ class Axis:
 
 def rows_room(font: QFont, tokens: Sequence[Token], predicted: Sequence[Token]) -> float:
     """The width that row labels want, without their numbers."""
-    widths = [min(width, LONGEST) for width in label_widths(font, tokens, word_marks=True)]
-    if predicted:
-        arrow = QFontMetricsF(font).horizontalAdvance(ARROW)
-        ends = label_widths(font, predicted, word_marks=True)
-        after = [min(width, LONGEST) for width in ends]
-        widths = [before + arrow + width for before, width in zip(widths, after, strict=True)]
-    return max(widths, default=0.0)
+    if not predicted:
+        return columns_room(font, tokens)
+    pairs = zip(tokens, predicted, strict=True)
+    unlike = {(_look(one), _look(other)): (one, other) for one, other in pairs}
+    before, after = zip(*unlike.values(), strict=True)
+    arrow = QFontMetricsF(font).horizontalAdvance(ARROW)
+    ends = [label_widths(font, side, word_marks=True) for side in (before, after)]
+    return max(
+        min(start, LONGEST) + arrow + min(end, LONGEST) for start, end in zip(*ends, strict=True)
+    )
 
 
 def columns_room(font: QFont, tokens: Sequence[Token]) -> float:
     """The length, along the slant, that column labels want."""
-    return min(LONGEST, max(label_widths(font, tokens, word_marks=True), default=0.0))
+    unlike = {_look(token): token for token in tokens}
+    return min(LONGEST, max(label_widths(font, unlike.values(), word_marks=True), default=0.0))
+
+
+def _look(token: Token) -> tuple[str, str, str]:
+    """All that a label depends on: long texts repeat their tokens."""
+    return token.piece, token.kind, token.surface
 
 
 def columns_height(font: QFont, room: float) -> float:
