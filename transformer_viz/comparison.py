@@ -102,10 +102,12 @@ class Comparison(QObject):
 
     def second_head(self, first: Head) -> Head:
         """B's head beside this one of A: the same where the model is the same, else the one
-        chosen, else `facing_head`."""
+        chosen, else `facing_head`. A trace from a file may have heads that the model lacks."""
         sides = self._sides
-        if sides is None or sides.same_model:
+        if sides is None:
             return first
+        if sides.same_model:
+            return nearest(sides.b, first)
         if self._head is not None:
             return nearest(sides.b, Head(first.kind, *self._head))
         return facing_head(sides, first)

@@ -211,9 +211,9 @@ def _at(tokens: Sequence[Token], places: Indices) -> tuple[Token, ...]:
 
 
 def _both_labels(a: _Labels, b: _Labels) -> _Labels:
-    return _Labels(
-        _both(a.rows, b.rows), _both(a.columns, b.columns), _both(a.predicted, b.predicted)
-    )
+    """What rows predict only where both sides say so: a trace from a file may not."""
+    predicted = _both(a.predicted, b.predicted) if a.predicted and b.predicted else ()
+    return _Labels(_both(a.rows, b.rows), _both(a.columns, b.columns), predicted)
 
 
 def _both(first: Sequence[Token], second: Sequence[Token]) -> tuple[Token, ...]:
