@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from core.errors import UserError
 from core.files import atomic_write
-from core.text.tokens import Token, TokenKind
+from core.text.tokens import WORD_START, Token, TokenKind
 from core.trace.trace import Attention, AttentionKind, StoredAttention, Trace
 
 _ROW_SUM_TOLERANCE = 1e-2
@@ -189,5 +189,18 @@ def _tokens(pieces: NDArray[np.generic] | None) -> tuple[Token, ...]:
         return ()
     return tuple(
         Token(piece, kind=TokenKind.SPECIAL if piece in _SPECIALS else TokenKind.PIECE)
-        for piece in map(str, pieces)
+        for piece in _marked([str(piece) for piece in pieces])
     )
+
+
+def _marked(pieces: list[str]) -> list[str]:
+    """With SentencePiece's mark where words start. Other programs write Ġ there (byte-level BPE),
+    or ## where none starts (WordPiece), or whole words."""
+    if any(piece.startswith(WORD_START) for piece in pieces):
+        return pieces
+    if any(piece.startswith("Ġ") for piece in pieces):
+        return [WORD_START + piece[1:] if piece.startswith("Ġ") else piece for piece in pieces]
+    return [
+        piece if piece in _SPECIALS or piece.startswith("##") else WORD_START + piece
+        for piece in pieces
+    ]

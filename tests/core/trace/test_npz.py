@@ -150,6 +150,24 @@ def test_another_programs_file_is_read(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("pieces", "starts"),
+    [
+        (["▁play", "ing", "▁it", "</s>"], [True, False, True, True]),
+        (["play", "ing", "Ġit", "!"], [False, False, True, False]),
+        (["[CLS]", "play", "##ing", "it"], [True, True, False, True]),
+        (["playing", "it", "was", "fun"], [True, True, True, True]),
+    ],
+)
+def test_words_are_found_in_the_pieces_of_any_tokenizer(
+    path: Path, pieces: list[str], starts: list[bool]
+) -> None:
+    np.savez(path, **foreign(source_tokens=np.array(pieces)))
+    tokens = load_npz(path).source_tokens
+    assert [token.starts_word for token in tokens] == starts
+    assert [token.label for token in tokens] == [piece.strip("▁Ġ") for piece in pieces]
+
+
+@pytest.mark.parametrize(
     ("changes", "named"),
     [
         ({"cross": np.full((1, 2, T, S + 1), 0.25)}, r"cross has shape \[1, 2, 3, 5\]"),
