@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from transformer_viz.comparison import Comparison, nearest
 from transformer_viz.drawing.colormap import lookup_table
@@ -67,7 +67,6 @@ class Compare(StageView):
         self.translations = Translations()
         self.maps = CompareMaps()
         self._build_layout()
-        self.setFocusProxy(self.maps)
 
         self.controls.changed.connect(self.refresh)
         self.maps.cellHovered.connect(self._on_hover)
@@ -126,6 +125,9 @@ class Compare(StageView):
                 self._make(request)
             self.controls.show_heads(sides, first, second)
         self._show_maps()
+
+    def focus_part(self) -> QWidget:
+        return self.maps.canvas
 
     def apply_theme(self, theme: Theme) -> None:
         self.controls.apply_theme(theme)

@@ -29,7 +29,6 @@ class CompareMaps(QWidget):
         self.canvas.setAccessibleName("Comparison")
         self.readout = ReadoutCard(self.canvas)
         self.small = (_Titled(self), _Titled(self))
-        self.setFocusProxy(self.canvas)
         beside = QVBoxLayout()
         beside.setContentsMargins(4 * GRID, 0, 0, 2 * GRID)
         beside.setSpacing(2 * GRID)

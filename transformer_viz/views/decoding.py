@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from core.trace.trace import AttentionKind, Trace
 from transformer_viz.decoding import Decoding
+from transformer_viz.drawing.chips import COMPACT, NORMAL
 from transformer_viz.selection import Selection
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, set_role
@@ -27,7 +28,7 @@ from transformer_viz.views.stage_view import StageView
 from transformer_viz.views.transport import Transport
 
 LOW = 140 * GRID
-"""In a view of less height the rows of tokens scroll in one line."""
+"""In a view of less height the rows of tokens are smaller."""
 
 _STEPS, _TREE = 0, 1
 
@@ -214,9 +215,12 @@ class DecodingView(StageView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        lines = 1 if event.size().height() < LOW else 2
-        self.prefix.set_most_lines(lines)
-        self.source.chips.set_most_lines(lines)
+        size = COMPACT if event.size().height() < LOW else NORMAL
+        self.prefix.set_chip_size(size)
+        self.source.chips.set_chip_size(size)
+
+    def focus_part(self) -> QWidget:
+        return self
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)

@@ -8,6 +8,7 @@ from transformer_viz.measures import MEASURES
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.atlas_view import AtlasView
+from transformer_viz.views.focus import Panel
 from transformer_viz.views.measured_heads import MeasuredHeads
 from transformer_viz.views.spotlight import Spotlight
 from transformer_viz.views.wording import plain_tooltip
@@ -15,7 +16,7 @@ from transformer_viz.views.wording import plain_tooltip
 BY_LAYER = "index"
 
 
-class HeadsMap(QWidget):
+class HeadsMap(Panel):
     def __init__(
         self,
         session: Session,
@@ -25,9 +26,8 @@ class HeadsMap(QWidget):
     ) -> None:
         super().__init__(parent)
         self._session = session
-        # the picture is the panel's focus proxy: Tab would skip what comes before it
-        self.picture = AtlasView(session, measured, spotlight, self)
         self.order = QComboBox(self)
+        self.picture = AtlasView(session, measured, spotlight, self)
         for part in (self.order, self.order.view()):
             part.setAccessibleName("Order of the heads")
         self.order.addItem("layer and head", BY_LAYER)
@@ -54,10 +54,12 @@ class HeadsMap(QWidget):
         column.addLayout(header)
         column.addWidget(self.picture, 1)
 
-        self.setFocusProxy(self.picture)
         self.order.activated.connect(self._choose_order)
         session.optionsChanged.connect(self._show_order)
         self._show_order()
+
+    def focus_part(self) -> QWidget:
+        return self.picture
 
     def apply_theme(self, theme: Theme) -> None:
         self.picture.apply_theme(theme)

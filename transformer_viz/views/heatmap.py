@@ -1,7 +1,7 @@
 """The selected head's map, large, or those of several heads, with the value in focus."""
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter
+from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from core.trace.trace import Head, Trace
@@ -279,10 +279,8 @@ class Heatmap(StageView):
         self.session.set_hover(None, None)
         self.session.unpin(query, key)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """To the map. A focus proxy would take the controls out of the tab chain."""
-        super().focusInEvent(event)
-        self._map_view.setFocus(event.reason())
+    def focus_part(self) -> QWidget:
+        return self._map_view
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, session = event.key(), self.session

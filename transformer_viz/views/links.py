@@ -54,7 +54,6 @@ class Links(StageView):
         self.options = LinksOptions(session)
         self.legend = HeadLegend(session)
         self._build_layout()
-        self.setFocusProxy(self.canvas)
 
         self.canvas.hovered.connect(self._on_hover)
         self.canvas.clicked.connect(self._on_click)
@@ -96,6 +95,9 @@ class Links(StageView):
         self.canvas.apply_theme(theme)
         self.legend.apply_theme(theme)
         super().apply_theme(theme)
+
+    def focus_part(self) -> QWidget:
+        return self.canvas
 
     # From the session
 

@@ -104,7 +104,6 @@ class PositionCurves(PositionPage):
         self._about_end = ""
         self.canvas = CurveCanvas()
         self.canvas.focusMoved.connect(self._show_reading)
-        self.setFocusProxy(self.canvas)
         self.reading = label("soft", wrap=True)
         self.reading.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
         column = QVBoxLayout(self)

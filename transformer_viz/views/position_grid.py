@@ -32,7 +32,6 @@ class PositionGrid(PositionPage):
         self.canvas.focusMoved.connect(self._show_reading)
         self.canvas.clicked.connect(lambda _row, column: self.dimensionChosen.emit(column))
         self.reading = label("soft")
-        self.setFocusProxy(self.canvas)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 2 * GRID)
         column.addWidget(self.canvas, 1)

@@ -141,7 +141,6 @@ class PositionShift(PositionPage):
         self.canvas = ShiftCanvas()
         self.statement = label("title", wrap=True)
         self.statement.setContentsMargins(MARGIN, 0, MARGIN, 0)
-        self.setFocusProxy(self.k.slider)
         controls = QGridLayout()
         controls.setContentsMargins(MARGIN, 0, MARGIN, GRID)
         controls.setHorizontalSpacing(2 * GRID)

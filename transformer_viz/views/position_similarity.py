@@ -49,7 +49,6 @@ class PositionSimilarity(PositionPage):
         self._stream.arrived.connect(self._show)
         self.canvas = NumberCanvas("Similarity of every two positions")
         self.canvas.focusMoved.connect(self._show_reading)
-        self.setFocusProxy(self.canvas)
         self.dot, self.cosine = QPushButton("Dot product"), QPushButton("Cosine")
         self._measures = QButtonGroup(self)
         measures = QHBoxLayout()

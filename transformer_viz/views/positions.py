@@ -107,7 +107,6 @@ class Positions(StageView):
         column.addLayout(about)
         column.addWidget(self._problem)
         column.addWidget(self._pages, 1)
-        self.setFocusProxy(self.switch.button(0))
 
     @property
     def page(self) -> str:
@@ -125,6 +124,9 @@ class Positions(StageView):
         for box in self.findChildren(QSpinBox):
             dress_spin_box(box, theme)
         super().apply_theme(theme)
+
+    def focus_part(self) -> QWidget:
+        return self.switch.button(0)
 
     def refresh(self) -> None:
         table, page = self._what_if.table, self._pages.currentWidget()

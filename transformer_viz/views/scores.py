@@ -49,7 +49,6 @@ class Scores(StageView):
         self._picture: ScorePicture | None = None
         self.canvas = ScoresCanvas()
         self.canvas.setAccessibleName("How the row of one query comes about")
-        self.setFocusProxy(self.canvas)
         self._build_layout()
         self.canvas.keyHovered.connect(self._on_hover)
         self.canvas.keyClicked.connect(self._on_click)
@@ -107,6 +106,9 @@ class Scores(StageView):
     def apply_theme(self, theme: Theme) -> None:
         self.canvas.apply_theme(theme)
         super().apply_theme(theme)
+
+    def focus_part(self) -> QWidget:
+        return self.canvas
 
     # From the session
 

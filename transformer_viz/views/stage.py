@@ -10,6 +10,7 @@ from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.compare import Compare
 from transformer_viz.views.decoding import DecodingView
+from transformer_viz.views.focus import Panel
 from transformer_viz.views.heatmap import Heatmap
 from transformer_viz.views.links import Links
 from transformer_viz.views.positions import Positions
@@ -20,7 +21,7 @@ VIEWS = {view: view.capitalize() for view in View}
 """The name of each view, for commands and files, and its title."""
 
 
-class Stage(QWidget):
+class Stage(Panel):
     viewChanged = Signal(str)  # name
 
     def __init__(self, session: Session, controller: Controller) -> None:
@@ -40,7 +41,6 @@ class Stage(QWidget):
             self.tabs.addTab(title)
             self._pages.addWidget(_scrolling(getattr(self, name)))
         self.tabs.currentChanged.connect(self._show)
-        self.setFocusProxy(self.heatmap)
         set_role(self, "paper")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -64,6 +64,9 @@ class Stage(QWidget):
         view: StageView = getattr(self, self.current)
         return view
 
+    def focus_part(self) -> QWidget:
+        return self.view()
+
     def apply_theme(self, theme: Theme) -> None:
         for name in VIEWS:
             getattr(self, name).apply_theme(theme)
@@ -74,7 +77,6 @@ class Stage(QWidget):
 
     def _show(self, index: int) -> None:
         self._pages.setCurrentIndex(index)
-        self.setFocusProxy(self.view())
         self.viewChanged.emit(self.current)
 
 

@@ -7,10 +7,12 @@ from PySide6.QtWidgets import QWidget
 from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.session import Session
 from transformer_viz.theme import LIGHT, Theme, set_role
+from transformer_viz.views.focus import Panel
 
 
-class StageView(QWidget):
-    """Subclasses connect the signals they depend on to `invalidate`, and fill in `refresh`."""
+class StageView(Panel):
+    """Subclasses connect the signals they depend on to `invalidate`, and fill in `refresh` and
+    `focus_part`."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)

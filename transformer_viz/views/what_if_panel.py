@@ -61,7 +61,6 @@ class WhatIfPanel(QWidget):
         self.canvas = VariantCanvas()
         self.canvas.focusMoved.connect(self._show_reading)
         self._build()
-        self.setFocusProxy(self.off)
         self.off.toggled.connect(lambda off: what_if.change(positions=not off))
         self.shuffle.toggled.connect(self._change_seed)
         self.seed.valueChanged.connect(self._change_seed)

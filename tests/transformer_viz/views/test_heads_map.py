@@ -377,7 +377,7 @@ def test_the_order_is_chosen_above_the_map(qtbot, session, show, panel: HeadsMap
     assert panel.order.currentText() == "sink, highest first"
 
 
-def test_tab_leads_to_the_picture_and_on_to_its_order(qtbot, show, panel: HeadsMap) -> None:
+def test_tab_leads_to_the_order_and_on_to_the_picture(qtbot, show, panel: HeadsMap) -> None:
     window, before = QWidget(), QPushButton("before")
     column = QVBoxLayout(window)
     column.addWidget(before)
@@ -386,9 +386,9 @@ def test_tab_leads_to_the_picture_and_on_to_its_order(qtbot, show, panel: HeadsM
     before.setFocus()
     qtbot.waitUntil(before.hasFocus)
     qtbot.keyClick(before, Qt.Key.Key_Tab)
-    assert panel.picture.hasFocus()
-    qtbot.keyClick(panel.picture, Qt.Key.Key_Tab)
     assert panel.order.hasFocus()
+    qtbot.keyClick(panel.order, Qt.Key.Key_Tab)
+    assert panel.picture.hasFocus()
     assert panel.order.accessibleName() == "Order of the heads"
 
 
