@@ -169,7 +169,7 @@ def _interruptible(app: QApplication) -> Iterator[None]:
     notifier = QSocketNotifier(awake.fileno(), QSocketNotifier.Type.Read)
     notifier.activated.connect(lambda: awake.recv(64))
     handlers = {
-        number: signal.signal(number, lambda _number, _frame: app.quit())
+        number: signal.signal(number, lambda _number, _frame: app.exit())
         for number in (signal.SIGINT, signal.SIGTERM)
     }
     descriptor = signal.set_wakeup_fd(wake.fileno())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from core.errors import UserError
@@ -41,6 +41,7 @@ class FileCommands(QObject):
         self.exporter = Exporter(session, controller.transfers, self._picture, self._style, self)
         self._export = Export(Subject.VIEW, Format.PNG)
         self._folder = ""
+        self._question: QMessageBox | None = None  # whether to close, while it is open
         for said in (self.documents.saved, self.exporter.exported):
             said.connect(window.say)
         self.documents.viewWanted.connect(window.show_view)
@@ -75,12 +76,16 @@ class FileCommands(QObject):
     def copy_matrix(self) -> None:
         self.exporter.copy(Export(Subject.MATRIX, Format.TSV))
 
-    def confirm_close(self) -> bool:
-        """Whether to close although something runs."""
+    def may_close(self) -> bool:
+        """Whether nothing runs; else ask, and close the window again when that is confirmed."""
         running = self._controller.running
-        if not running:
-            return True
+        if running and self._question is None:
+            self._question = self._ask_to_close(running)
+        return not running
+
+    def _ask_to_close(self, running: list[str]) -> QMessageBox:
         box = QMessageBox(self._window)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Transformer Viz")
         box.setText(" ".join([*running, "Close all the same?"]))
@@ -88,8 +93,15 @@ class FileCommands(QObject):
         close = box.addButton("C&lose now", QMessageBox.ButtonRole.DestructiveRole)
         cancel = box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(cancel)
-        box.exec()
-        return box.clickedButton() is close
+        box.finished.connect(lambda _result: self._on_answer(box.clickedButton() is close))
+        box.open()
+        return box
+
+    def _on_answer(self, close: bool) -> None:
+        self._question = None
+        if close:
+            self._controller.transfers.cancel()
+            self._window.close()
 
     def _save_export(self, export: Export) -> None:
         self._export = export

@@ -317,7 +317,7 @@ class Window(QMainWindow):
             self.files.documents.open(path)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self.files.confirm_close():
+        if not self.files.may_close():
             event.ignore()
             return
         normal = self.normalGeometry()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
@@ -310,45 +310,45 @@ def test_an_error_report_can_be_copied(shown: Shown) -> None:
 # Closing
 
 
-def answer(button: QMessageBox.StandardButton | str, asked: list[str]) -> QTimer:
-    """Press a button of the question as soon as it is there."""
-    timer = QTimer(interval=10)
-
-    def press() -> None:
-        box = QApplication.activeModalWidget()
-        if isinstance(box, QMessageBox):
-            timer.stop()
-            asked.append(f"{box.text()} default: {box.defaultButton().text()}")
-            if isinstance(button, str):
-                next(b for b in box.buttons() if b.text() == button).click()
-            else:
-                box.button(button).click()
-
-    timer.timeout.connect(press)
-    timer.start()
-    return timer
+def question(window: Window) -> QMessageBox | None:
+    """The one that is open."""
+    boxes = [box for box in window.findChildren(QMessageBox) if box.isVisible()]
+    assert len(boxes) < 2
+    return boxes[0] if boxes else None
 
 
-def test_closing_asks_while_a_file_is_being_saved(shown: Shown, qtbot: QtBot) -> None:
+def test_closing_asks_while_a_file_is_being_saved(
+    shown: Shown, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     go = threading.Event()
 
     def slow(progress: object) -> None:
         go.wait(10)
         progress(1, 2)
 
+    window = shown.window
     shown.controller.transfers.save("a.npz", slow, lambda _: pytest.fail("it was given up"))
-    qtbot.waitUntil(shown.window.progress.isVisible)
-    questions: list[str] = []
-    timer = answer(QMessageBox.StandardButton.Cancel, questions)
-    assert not shown.window.close()
-    assert shown.window.isVisible()
-    assert questions == ["a.npz is being saved. Close all the same? default: Cancel"]
-    timer = answer("C&lose now", questions)
-    assert shown.window.files.confirm_close()
-    assert len(questions) == 2
-    timer.stop()
-    shown.controller.transfers.cancel()
-    assert shown.window.files.confirm_close(), "nothing runs any more, so nothing is asked"
+    qtbot.waitUntil(window.progress.isVisible)
+    for _ in range(2):
+        assert not window.close(), "it does not wait for the answer"
+    box = question(window)
+    assert box is not None
+    assert box.text() == "a.npz is being saved. Close all the same?"
+    cancel = box.button(QMessageBox.StandardButton.Cancel)
+    assert box.defaultButton() is cancel
+    cancel.click()
+    assert window.isVisible()
+    assert shown.controller.running
+
+    assert not window.close()
+    again = question(window)
+    assert again is not None
+    closed: list[bool] = []
+    monkeypatch.setattr(shown.controller, "close", lambda: closed.append(True))
+    next(button for button in again.buttons() if button.text() == "C&lose now").click()
+    assert closed == [True]
+    assert not window.isVisible()
+    assert shown.controller.running == []
     go.set()
 
 
