@@ -176,9 +176,17 @@ class Trace:
         return attention.scores(layer, head, query)
 
     def allowed(self, kind: AttentionKind) -> Booleans:
-        """[Q, K], True where the mask lets a query attend."""
+        """[Q, K], True where the mask lets a query attend; a read-only view of little memory."""
         if kind not in self._allowed:
             shape = (len(self.query_tokens(kind)), len(self.key_tokens(kind)))
-            ones = np.ones(shape, dtype=np.bool_)
-            self._allowed[kind] = np.tril(ones) if kind is AttentionKind.DECODER_SELF else ones
+            everything = np.broadcast_to(np.True_, shape)
+            causal = kind is AttentionKind.DECODER_SELF
+            self._allowed[kind] = _causal(shape[0]) if causal else everything
         return self._allowed[kind]
+
+
+def _causal(count: int) -> Booleans:
+    """[count, count], True up to the diagonal: each row is a window on the same line of bits, one
+    further to the left than the row before."""
+    line = np.arange(2 * count - 1) < count
+    return np.lib.stride_tricks.sliding_window_view(line, count)[::-1]
