@@ -19,6 +19,7 @@ from transformer_viz.drawing.labels import (
     draw_transition,
     label_step,
     label_widths,
+    look,
 )
 from transformer_viz.theme import GRID, Theme, scaled_font
 
@@ -74,7 +75,7 @@ def rows_room(font: QFont, tokens: Sequence[Token], predicted: Sequence[Token]) 
     if not predicted:
         return columns_room(font, tokens)
     pairs = zip(tokens, predicted, strict=True)
-    unlike = {(_look(one), _look(other)): (one, other) for one, other in pairs}
+    unlike = {(look(one), look(other)): (one, other) for one, other in pairs}
     before, after = zip(*unlike.values(), strict=True)
     arrow = QFontMetricsF(font).horizontalAdvance(ARROW)
     ends = [label_widths(font, side, word_marks=True) for side in (before, after)]
@@ -85,13 +86,8 @@ def rows_room(font: QFont, tokens: Sequence[Token], predicted: Sequence[Token]) 
 
 def columns_room(font: QFont, tokens: Sequence[Token]) -> float:
     """The length, along the slant, that column labels want."""
-    unlike = {_look(token): token for token in tokens}
+    unlike = {look(token): token for token in tokens}
     return min(LONGEST, max(label_widths(font, unlike.values(), word_marks=True), default=0.0))
-
-
-def _look(token: Token) -> tuple[str, str, str]:
-    """All that a label depends on: long texts repeat their tokens."""
-    return token.piece, token.kind, token.surface
 
 
 def columns_height(font: QFont, room: float) -> float:

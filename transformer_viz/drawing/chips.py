@@ -3,6 +3,7 @@
 The pieces of one word touch; a thin bar below each chip is the probability of its token.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,13 +14,35 @@ from PySide6.QtGui import QFont, QPainter, QPen
 from core.text.tokens import Token
 from transformer_viz.drawing.labels import draw_label, label_widths
 from transformer_viz.drawing.shading import shaded
-from transformer_viz.theme import GRID, Theme
+from transformer_viz.theme import GRID, Theme, scaled_font
 
-HEIGHT = 7 * GRID
-PITCH = HEIGHT + GRID  # from one line to the next
-_GAP = 1.5 * GRID  # between words
-_PADDING = 2 * GRID
-_LONGEST = 60 * GRID
+_LONGEST = 60 * GRID  # label
+
+
+@dataclass(frozen=True, slots=True)
+class ChipSize:
+    """In pixels; `gap`: between words; `padding`: on both sides of a label; `scale`: of the
+    font."""
+
+    height: int
+    gap: int
+    padding: int
+    scale: float
+
+    @property
+    def pitch(self) -> int:
+        """From one line to the next."""
+        return self.height + GRID
+
+    def font(self, font: QFont) -> QFont:
+        return font if self.scale == 1 else scaled_font(font, self.scale)
+
+
+NORMAL = ChipSize(7 * GRID, GRID + 2, 2 * GRID, 1.0)
+COMPACT = ChipSize(5 * GRID, GRID, GRID, 0.9)
+"""For rows of tokens where there is little room."""
+
+HEIGHT, PITCH = NORMAL.height, NORMAL.pitch
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +53,32 @@ class ChipLayout:
     height: int
     end: QPointF
 
+    def between(self, top: float, bottom: float) -> range:
+        """The chips that touch a band of the whole flow."""
+        first = bisect_left(self.rects, top, key=QRectF.bottom)
+        return range(first, bisect_right(self.rects, bottom, lo=first, key=QRectF.top))
 
-def lay_out_chips(tokens: Sequence[Token], width: float, font: QFont) -> ChipLayout:
+
+def lay_out_chips(
+    tokens: Sequence[Token], width: float, font: QFont, size: ChipSize = NORMAL
+) -> ChipLayout:
     """Break lines between words, so that the pieces of a word stay together; a word longer than a
     line breaks where it must."""
     rects: list[QRectF] = []
-    widths = iter(label_widths(font, tokens))
+    labels = label_widths(size.font(font), tokens)
+    widths = iter([min(label, _LONGEST) + 2 * size.padding for label in labels])
     x, y = 0.0, 0.0
     for word in _words(tokens):
-        sizes = [min(next(widths), _LONGEST) + 2 * _PADDING for _ in word]
-        if x > 0 and x + sum(sizes) > width:
-            x, y = 0.0, y + PITCH
-        for size in sizes:
-            if x > 0 and x + size > width:
-                x, y = 0.0, y + PITCH
-            rects.append(QRectF(x, y, size, HEIGHT))
-            x += size
-        x += _GAP
-    return ChipLayout(tuple(rects), int(y) + PITCH if rects else PITCH, QPointF(x, y))
+        chips = [next(widths) for _ in word]
+        if x > 0 and x + sum(chips) > width:
+            x, y = 0.0, y + size.pitch
+        for chip in chips:
+            if x > 0 and x + chip > width:
+                x, y = 0.0, y + size.pitch
+            rects.append(QRectF(x, y, chip, size.height))
+            x += chip
+        x += size.gap
+    return ChipLayout(tuple(rects), int(y) + size.pitch, QPointF(x, y))
 
 
 def _words(tokens: Sequence[Token]) -> list[list[Token]]:
@@ -70,15 +101,16 @@ def draw_chip(
     hovered: bool,
     log_probability: float | None,
     shade: float = 0.0,
+    size: ChipSize = NORMAL,
 ) -> None:
-    """`shade`: the weight, 0 to 1, with which the token is looked at."""
+    """`shade`: the weight, 0 to 1, with which the token is looked at. In the painter's font."""
     box = rect.adjusted(0.5, 0.5, -0.5, -0.5)
     ground = "accent_soft" if chosen else "hover" if hovered else "raised"
     painter.setBrush(shaded(theme, shade, ground))
     painter.setPen(QPen(theme.color("accent" if chosen else "border"), 1))
     painter.drawRoundedRect(box, 3, 3)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    text = rect.adjusted(_PADDING, 0, -_PADDING, -2)
+    text = rect.adjusted(size.padding, 0, -size.padding, -2)
     draw_label(painter, text, token, theme, align=Qt.AlignmentFlag.AlignHCenter, strong=chosen)
     if log_probability is not None:
         width = (rect.width() - 2 * GRID) * float(np.exp(log_probability))

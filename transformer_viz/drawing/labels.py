@@ -97,15 +97,21 @@ def _visible_character(character: str) -> str:
 def label_widths(font: QFont, tokens: Iterable[Token], *, word_marks: bool = False) -> list[float]:
     """How wide each label is when it is marked, that is bold."""
     metrics = QFontMetricsF(scaled_font(font, 1.0, bold=True))
-    measured: dict[tuple[str, TokenKind], float] = {}
+    measured: dict[tuple[str, TokenKind, str], float] = {}
     widths = []
     for token in tokens:
-        look = display_text(token), token.kind
-        if look not in measured:
+        seen = look(token)
+        if seen not in measured:
             padding = 2 * _CHIP_PADDING if token.kind is TokenKind.SPECIAL else 0
-            measured[look] = metrics.horizontalAdvance(look[0]) + padding
-        widths.append(measured[look] + _MARK_ROOM * (word_marks and _has_word_mark(token)))
+            padding += _MARK_ROOM if word_marks and _has_word_mark(token) else 0
+            measured[seen] = metrics.horizontalAdvance(display_text(token)) + padding
+        widths.append(measured[seen])
     return widths
+
+
+def look(token: Token) -> tuple[str, TokenKind, str]:
+    """All that a label depends on: long texts repeat their tokens."""
+    return token.piece, token.kind, token.surface
 
 
 def _has_word_mark(token: Token) -> bool:

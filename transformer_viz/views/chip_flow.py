@@ -1,6 +1,5 @@
 """Tokens as chips that flow over a few lines and scroll beyond: what such rows share."""
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -8,9 +7,12 @@ from PySide6.QtGui import QFocusEvent, QHelpEvent, QMouseEvent, QPainter, QPaint
 from PySide6.QtWidgets import QAbstractScrollArea, QSizePolicy, QToolTip, QWidget
 
 from core.text.tokens import Token
-from transformer_viz.drawing.chips import PITCH, lay_out_chips
+from transformer_viz.drawing.chips import NORMAL, ChipSize, lay_out_chips
 from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.views.wording import plain_tooltip
+
+MOST_LINES = 2
+"""More lines are scrolled."""
 
 
 class ChipFlow(QAbstractScrollArea):
@@ -24,8 +26,8 @@ class ChipFlow(QAbstractScrollArea):
         self.theme: Theme = LIGHT
         self.tokens: tuple[Token, ...] = ()
         self.pointed: int | None = None
-        self._lines = 2
-        self._laid_out: tuple[tuple[Token, ...], int] = ((), 0)  # what the layout is of
+        self.size_of_chips = NORMAL
+        self._laid_out: tuple[object, ...] = ()  # what the layout is of
         self._layout = lay_out_chips((), 0, self.font())
         self.setFrameShape(self.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -47,11 +49,11 @@ class ChipFlow(QAbstractScrollArea):
             self._arrange()
         self.viewport().update()
 
-    def set_most_lines(self, lines: int) -> None:
-        """More lines than these are scrolled."""
-        if lines != self._lines:
-            self._lines = lines
+    def set_chip_size(self, size: ChipSize) -> None:
+        if size != self.size_of_chips:
+            self.size_of_chips = size
             self._arrange()
+            self.viewport().update()
 
     def apply_theme(self, theme: Theme) -> None:
         self.theme = theme
@@ -64,9 +66,8 @@ class ChipFlow(QAbstractScrollArea):
     def index_at(self, point: QPointF) -> int | None:
         point = point + QPointF(0, self.verticalScrollBar().value())
         rects = self._layout.rects
-        return next(
-            (i for i in self._between(point.y(), point.y()) if rects[i].contains(point)), None
-        )
+        seen = self._layout.between(point.y(), point.y())
+        return next((index for index in seen if rects[index].contains(point)), None)
 
     def reveal(self, index: int) -> None:
         rect, bar = self._layout.rects[index], self.verticalScrollBar()
@@ -76,33 +77,29 @@ class ChipFlow(QAbstractScrollArea):
             bar.setValue(int(rect.bottom()) - self.height() + GRID)
 
     def sizeHint(self) -> QSize:
-        return QSize(60 * GRID, min(self._layout.height, self._lines * PITCH))
+        return QSize(60 * GRID, min(self._layout.height, MOST_LINES * self.size_of_chips.pitch))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(30 * GRID, self.sizeHint().height())
 
-    def _between(self, top: float, bottom: float) -> range:
-        """The chips of the lines between two heights of the whole flow."""
-        rects = self._layout.rects
-        first = bisect_left(rects, top - PITCH, key=QRectF.top)
-        return range(first, bisect_right(rects, bottom, lo=first, key=QRectF.top))
-
     def _arrange(self) -> None:
         width = self.width() - self.verticalScrollBar().sizeHint().width()
-        if (self.tokens, width) != self._laid_out:
-            self._laid_out = self.tokens, width
-            self._layout = lay_out_chips(self.tokens, width, self.font())
+        wanted = self.tokens, width, self.size_of_chips
+        if wanted != self._laid_out:
+            self._laid_out = wanted
+            self._layout = lay_out_chips(self.tokens, width, self.font(), self.size_of_chips)
         height, bar = self.sizeHint().height(), self.verticalScrollBar()
         bar.setRange(0, max(0, self._layout.height - height))
         bar.setPageStep(height)
-        bar.setSingleStep(PITCH)
+        bar.setSingleStep(self.size_of_chips.pitch)
         if height != self.height():
             self.setFixedHeight(height)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         offset = self.verticalScrollBar().value()
-        seen = self._between(event.rect().top() + offset, event.rect().bottom() + offset)
+        seen = self._layout.between(event.rect().top() + offset, event.rect().bottom() + offset)
         with QPainter(self.viewport()) as painter:
+            painter.setFont(self.size_of_chips.font(self.font()))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for index in seen:
                 self.draw(painter, index, self.rect_of(index))

@@ -81,6 +81,7 @@ class PrefixChips(ChipFlow):
             chosen=index == self._step,
             hovered=index == self.pointed,
             log_probability=self._log_probability(index),
+            size=self.size_of_chips,
         )
         if self._hypothesis is not None and index < self._hypothesis.given:
             corner = rect.topLeft() + QPointF(1, 1)

@@ -75,6 +75,7 @@ class _WeightedChips(ChipFlow):
             hovered=index == self.pointed,
             log_probability=math.log(weight) if weight > 0 else None,
             shade=weight,
+            size=self.size_of_chips,
         )
 
     def explanation(self, index: int) -> str:

@@ -45,6 +45,7 @@ class TargetChips(PictureArea):
         self._spotlight = spotlight
         self._tokens: tuple[Token, ...] = ()
         self._layout = lay_out_chips((), 0, self.font())
+        self._laid_out: tuple[tuple[Token, ...], int] = ((), 0)  # what the layout is of
         self._shown_step: int | None = None
         self._hovered: int | None = None
         self._shades: list[float] = []
@@ -129,8 +130,10 @@ class TargetChips(PictureArea):
     # Geometry
 
     def _arrange(self) -> None:
-        bar_width = self.verticalScrollBar().sizeHint().width()
-        self._layout = lay_out_chips(self._tokens, self.width() - bar_width, self.font())
+        width = self.width() - self.verticalScrollBar().sizeHint().width()
+        if (self._tokens, width) != self._laid_out:
+            self._laid_out = self._tokens, width
+            self._layout = lay_out_chips(self._tokens, width, self.font())
         height = self.sizeHint().height()
         bar = self.verticalScrollBar()
         bar.setRange(0, max(0, self._layout.height - height))
@@ -154,19 +157,21 @@ class TargetChips(PictureArea):
             self.viewport().update(rect.toAlignedRect())
 
     def _step_at(self, point: QPoint) -> int | None:
-        rects = enumerate(self._layout.rects)
-        return next((step for step, rect in rects if rect.contains(QPointF(point))), None)
+        rects, seen = self._layout.rects, self._layout.between(point.y(), point.y())
+        return next((step for step in seen if rects[step].contains(QPointF(point))), None)
 
     # Painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
         offset = self.verticalScrollBar().value()
+        top, bottom = event.rect().top() + offset, event.rect().bottom() + offset
         visible = event.region().translated(0, offset)
         current = self._step()
         with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.translate(0, -offset)
-            for step, rect in enumerate(self._layout.rects):
+            for step in self._layout.between(top, bottom):
+                rect = self._layout.rects[step]
                 if visible.intersects(rect.toAlignedRect()):
                     draw_chip(
                         painter,
