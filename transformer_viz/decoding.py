@@ -1,6 +1,7 @@
 """Decoding by hand: the hypotheses beside each other, and the beam search as a tree."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
@@ -101,7 +102,7 @@ class Decoding(QObject):
         active = self.active
         if self._session.model is None:
             return NO_MODEL
-        if active is not None and any(id < 0 for id in active.ids):
+        if active is not None and not active.has_ids:
             return FROM_A_FILE
         return "" if self._session.model is self._model else ANOTHER_MODEL
 
@@ -267,9 +268,11 @@ class Decoding(QObject):
         self._candidates = {}
         self._unnamed = None
         self._numbered = 0 if trace is None else 1
-        search = "greedy" if self.is_greedy else f"beam {self.search.beam}"
-        own = "from a file" if trace is not None and _has_no_ids(trace) else search
-        self.hypotheses = () if trace is None else (Hypothesis(1, own, trace),)
+        self.hypotheses = ()
+        if trace is not None:
+            search = "greedy" if self.is_greedy else f"beam {self.search.beam}"
+            own = Hypothesis(1, search, trace)
+            self.hypotheses = (own if own.has_ids else replace(own, origin="from a file"),)
         self.tree = None
         self.treeChanged.emit()
 
@@ -340,7 +343,3 @@ class Decoding(QObject):
 
     def _with_ids(self, ids: Sequence[int]) -> Hypothesis | None:
         return next((one for one in self.hypotheses if one.ids == tuple(ids)), None)
-
-
-def _has_no_ids(trace: Trace) -> bool:
-    return any(token.id < 0 for token in trace.predicted_tokens)

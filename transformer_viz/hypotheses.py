@@ -40,6 +40,11 @@ class Hypothesis:
         """With the end token, if it has ended."""
         return tuple(token.id for token in self.trace.predicted_tokens)
 
+    @cached_property
+    def has_ids(self) -> bool:
+        """Whether a model can be asked about it: a trace from a file need not name ids."""
+        return all(id >= 0 for id in self.ids)
+
     @property
     def is_finished(self) -> bool:
         tokens = self.trace.predicted_tokens
