@@ -19,7 +19,10 @@ class StatusLine(QStatusBar):
         self._state = self._label("State")
         self.addWidget(self._selection, 1)
         self.addPermanentWidget(self._state)
-        for changed in (session.selectionChanged, session.hoverChanged, session.traceChanged):
+        for changed in (
+            *(session.selectionChanged, session.hoverChanged, session.traceChanged),
+            session.optionsChanged,
+        ):
             changed.connect(self._show_selection)
         session.statusChanged.connect(self._show_state)
         self._show_state(session.status)

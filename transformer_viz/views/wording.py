@@ -79,19 +79,23 @@ def predicted_token(trace: Trace, kind: AttentionKind, query: int) -> Token | No
 
 
 def describe_selection(session: Session) -> str:
-    """Head, or the mean of several, and the cell in focus with its weight, in tokens: for the
-    status bar and screen readers."""
+    """The heads, and the row or cell in focus with its weight, in tokens: for the status bar and
+    screen readers. Of heads side by side, the weight is that of the current one."""
     selection, trace = session.selection, session.trace
-    averaged = session.options.combine is Combine.MEAN and len(selection.heads) > 1
+    averaged = session.options.combine is Combine.MEAN
     heads = selection.heads if averaged else (selection.primary,)
     name = head_name(selection.primary)
-    if averaged:
-        name = f"{TITLES[selection.kind]} · mean of {heads_in_words(heads)}"
+    if len(selection.heads) > 1:
+        several = heads_in_words(selection.heads)
+        how = f"mean of {several}" if averaged else f"{several}; current: {head_numbers(heads[0])}"
+        name = f"{TITLES[selection.kind]} · {how}"
     query, key = session.focus
     if trace is None or query is None:
         return name
     kind = selection.kind
-    row = f"{token_name(trace.query_tokens(kind)[query])} ({query + 1})"
+    predicted = predicted_token(trace, kind, query)
+    ahead = f", predicts {token_name(predicted)}" if predicted is not None else ""
+    row = f"{token_name(trace.query_tokens(kind)[query])} ({query + 1}{ahead})"
     if key is None:
         return f"{name} · {row}"
     column = f"{token_name(trace.key_tokens(kind)[key])} ({key + 1})"

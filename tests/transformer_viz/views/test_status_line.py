@@ -1,0 +1,45 @@
+"""The bottom line says what is selected, in the words of the heatmap's own labels."""
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtWidgets import QLabel, QWidget
+
+from core.trace.trace import AttentionKind
+from transformer_viz.options import Combine
+from transformer_viz.session import Session
+from transformer_viz.views.status_line import StatusLine
+
+
+@pytest.fixture
+def said(session: Session, show: Callable[..., QWidget]) -> Callable[[], str]:
+    line = show(StatusLine(session), 900, 40)
+
+    def said() -> str:
+        labels = {label.accessibleName(): label.text() for label in line.findChildren(QLabel)}
+        return labels["Selection"]
+
+    return said
+
+
+def test_a_decoder_row_is_named_by_its_query_and_what_it_predicts(
+    session: Session, said: Callable[[], str]
+) -> None:
+    session.select(kind=AttentionKind.CROSS, layer=0, head=1, query=1)
+    assert said() == "Cross · layer 1 · head 2 · Das (2, predicts Tier)"
+    session.set_hover(6, 4)
+    assert said().startswith("Cross · layer 1 · head 2 · weil (7, predicts es) → it (5): weight 0.")
+
+
+def test_an_encoder_row_predicts_nothing(session: Session, said: Callable[[], str]) -> None:
+    session.select(kind=AttentionKind.ENCODER_SELF, layer=0, head=0, query=4)
+    assert said() == "Encoder self · layer 1 · head 1 · it (5)"
+
+
+def test_several_heads_are_named_as_they_are_shown(
+    session: Session, said: Callable[[], str]
+) -> None:
+    session.select(kind=AttentionKind.ENCODER_SELF, layer=1, head=0, others=((0, 0), (0, 2)))
+    assert said() == "Encoder self · mean of 3 heads: 1.1, 1.3, 2.1"
+    session.change_options(combine=Combine.SIDE_BY_SIDE)
+    assert said() == "Encoder self · 3 heads: 1.1, 1.3, 2.1; current: 2.1"
