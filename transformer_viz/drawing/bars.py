@@ -1,4 +1,4 @@
-"""Weights as a list of bars: token, bar, number; heaviest first."""
+"""Weights as a list of bars: place in the text, token, bar, weight; heaviest first."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from transformer_viz.drawing.labels import draw_label
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 ROW = 6 * GRID
-_LABEL_SHARE = 0.36  # of the width
+_LABEL_SHARE = 0.42  # of the width, for place and token
 
 
 class Bar(NamedTuple):
@@ -40,16 +40,22 @@ def draw_bars(
 
     `marked`: the key shown as chosen.
     """
-    figures = scaled_font(font, 1.0)
+    figures, small = scaled_font(font, 1.0), scaled_font(font, 0.8)
     number = QFontMetricsF(figures).horizontalAdvance("0.000")
+    places = [str(bar.key + 1) for bar in bars]
+    place = max(map(QFontMetricsF(small).horizontalAdvance, places), default=0)
     label = rect.width() * _LABEL_SHARE
     track_left, track_width = rect.left() + label + GRID, rect.width() - label - number - 4 * GRID
     for index, bar in enumerate(bars):
         row = QRectF(rect.left(), rect.top() + index * ROW, rect.width(), ROW)
-        painter.setFont(figures)
-        text = QRectF(row.left(), row.top(), label - GRID, ROW)
         strong = bar.key == marked
-        left = Qt.AlignmentFlag.AlignLeft
+        left, right = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.setFont(small)
+        painter.setPen(theme.color("accent" if strong else "faint"))
+        painter.drawText(QRectF(row.left(), row.top(), place, ROW), right | middle, places[index])
+        painter.setFont(figures)
+        text = QRectF(row.left() + place + 2 * GRID, row.top(), label - place - 3 * GRID, ROW)
         draw_label(painter, text, bar.token, theme, align=left, strong=strong)
         track = QRectF(track_left, row.center().y() - GRID, track_width, 2 * GRID)
         painter.fillRect(track, theme.color("chip"))
@@ -58,5 +64,4 @@ def draw_bars(
             theme.color("accent"),
         )
         painter.setPen(theme.color("ink"))
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(row, right, f"{bar.weight:.3f}")
+        painter.drawText(row, right | middle, f"{bar.weight:.3f}")

@@ -40,7 +40,8 @@ class WeightBars(QWidget):
         if len(bars) != len(self._bars):
             self.updateGeometry()
         self._bars, self._marked = bars, marked
-        announce(self, ", ".join(f"{display_text(b.token)} {b.weight:.3f}" for b in bars))
+        said = (f"{display_text(bar.token)} ({bar.key + 1}) {bar.weight:.3f}" for bar in bars)
+        announce(self, ", ".join(said))
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:

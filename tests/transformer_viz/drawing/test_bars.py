@@ -28,3 +28,16 @@ def test_a_bar_is_as_long_as_its_weight(qapp) -> None:
     assert full > 60
     assert abs(half - full / 2) <= 1
     assert none == 0
+
+
+def test_equal_tokens_are_told_apart_by_their_places(qapp) -> None:
+    def drawn(key: int) -> np.ndarray:
+        image = QImage(240, ROW, QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(LIGHT.color("paper"))
+        with QPainter(image) as painter:
+            bars = [Bar(key, Token("the"), 0.5)]
+            draw_bars(painter, QRectF(0, 0, 240, ROW), bars, LIGHT, qapp.font(), marked=None)
+        return to_array(image)
+
+    assert (drawn(0)[:, 120:] == drawn(6)[:, 120:]).all()
+    assert (drawn(0) != drawn(6)).any()

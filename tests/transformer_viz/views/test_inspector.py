@@ -46,7 +46,7 @@ def test_the_pinned_query_and_its_heaviest_keys(session, trace: Trace, inspector
     bars = inspector.bars._bars
     assert [bar.key for bar in bars] == list(np.argsort(-row, kind="stable")[:8])
     assert bars[0].weight == pytest.approx(row.max())
-    assert f"{row.max():.3f}" in inspector.bars.accessibleDescription()
+    assert f"({bars[0].key + 1}) {row.max():.3f}" in inspector.bars.accessibleDescription()
 
 
 def test_hover_comes_before_the_pin(session, inspector) -> None:
