@@ -44,6 +44,7 @@ class Links(StageView):
         super().__init__(session, parent)
         self._of: object = None  # the trace and the kind that the links are of
         self._wanted: object = None  # what they are chosen by
+        self._revealed: object = None  # the pinned query that was last scrolled to
         self._chosen: Chosen | None = None
         self._stream = Stream(self)
         self._stream.arrived.connect(self._show_chosen)
@@ -126,6 +127,7 @@ class Links(StageView):
             self._choose(trace, groups)
         self._show_state()
         self._show_marks()
+        self._reveal_pin()
 
     def _choose(self, trace: Trace | None, groups: Groups) -> None:
         """Choose the links anew; until they are there those before them stay."""
@@ -149,6 +151,7 @@ class Links(StageView):
         self.canvas.set_picture(chosen.picture)
         self._show_state()
         self._show_marks()
+        self._reveal_pin()
 
     def _show_state(self) -> None:
         status, trace = self.session.status, self.session.trace
@@ -185,6 +188,17 @@ class Links(StageView):
         hover = axes.cell(*self.session.hover)
         self.canvas.set_marks(hover, [pin for pin in pins if pin != NOTHING])
         announce(self.canvas, describe_selection(self.session))
+
+    def _reveal_pin(self) -> None:
+        """Scroll to the pinned query, once: all other links are faint, and it may lie far off."""
+        if self._chosen is None:
+            return
+        selection = self.session.selection
+        query, _ = self._chosen.axes.cell(selection.query, selection.key)
+        place = self._of, self._form, query
+        if place != self._revealed and query is not None:
+            self.canvas.reveal(query)
+        self._revealed = place
 
     # From the user
 

@@ -356,6 +356,22 @@ def test_a_long_text_is_scrolled_to_the_query(
     assert links.canvas.viewport().rect().contains(at_query(links, 0))
 
 
+@pytest.mark.parametrize("form", LinksForm)
+def test_a_query_pinned_elsewhere_is_scrolled_to_once(
+    session: Session, links: Links, long_trace: Trace, form: LinksForm
+) -> None:
+    session.change_options(links_form=form)
+    session.set_trace(long_trace)
+    session.select(query=140)
+    view = links.canvas.viewport().rect()
+    assert view.contains(at_query(links, 140))
+    bars = links.canvas.verticalScrollBar(), links.canvas.horizontalScrollBar()
+    for bar in bars:
+        bar.setValue(0)
+    session.change_options(links_mass=0.5)
+    assert [bar.value() for bar in bars] == [0, 0], "the user scrolled away"
+
+
 def test_links_are_painted_bit_by_bit_and_end_as_if_painted_at_once(
     session: Session, links: Links, qtbot: QtBot, long_trace: Trace, pixels
 ) -> None:
