@@ -11,8 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from pictures import PICTURES, Picture, Scene
-from PySide6.QtCore import QLocale, QLoggingCategory
-from PySide6.QtTest import QTest
+from PySide6.QtCore import QEventLoop, QLocale, QLoggingCategory, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from transformer_viz.backend import TorchBackend
@@ -86,8 +85,15 @@ def wait_until_quiet(window: Window, session: Session, controller: Controller) -
     while quiet < QUIET_LOOKS:
         if time.monotonic() > end:
             raise TimeoutError(f"still busy after {PATIENCE} s: {session.status.message}")
-        QTest.qWait(LOOK)
+        _let_run(LOOK)
         quiet = 0 if _is_busy(window, session, controller) else quiet + 1
+
+
+def _let_run(milliseconds: int) -> None:
+    """Run the event loop, and the model's thread meanwhile, which QTest.qWait would hold up."""
+    loop = QEventLoop()
+    QTimer.singleShot(milliseconds, loop.quit)
+    loop.exec()
 
 
 def _is_busy(window: Window, session: Session, controller: Controller) -> bool:

@@ -2,7 +2,7 @@
 
 A picture starts from what the program restores by itself: view, text, options and theme. The rest,
 such as where the pointer is, follows as acts. Acts name tokens, buttons and fields by their text
-and heads by nothing but the one that opens, so that another bundled model changes nothing here.
+and heads by what they look at, so that another bundled model changes nothing here.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from core.text.tokens import Token
-from core.trace.trace import AttentionKind
+from core.trace.trace import AttentionKind, Head
 from transformer_viz.bundled import FIRST_TEXT
 from transformer_viz.linking import Place
 from transformer_viz.options import Combine, LinksForm, Scale, View, ViewOptions
@@ -111,6 +111,25 @@ def run(command: str) -> Act:
     return lambda scene: scene.window.commands[command].trigger()
 
 
+def find_head(kind: AttentionKind, query: str, key: str) -> Act:
+    """Select the head of a kind in which a query looks at a key more than in any other."""
+
+    def act(scene: Scene) -> None:
+        trace = scene.session.trace
+        assert trace is not None
+        scene.session.select(kind=kind)
+        row, column = _query(scene, query), _key(scene, key)
+        heads = [
+            Head(kind, layer, head)
+            for layer in range(trace.layers(kind))
+            for head in range(trace.heads(kind, layer))
+        ]
+        best = max(heads, key=lambda one: trace.row(one.kind, one.layer, one.head, row)[column])
+        scene.session.select(layer=best.layer, head=best.head)
+
+    return act
+
+
 def pin(query: str, *keys: str) -> Act:
     """Pin the row of a query, or its cells with these keys, all of them tokens."""
 
@@ -173,12 +192,13 @@ def _only(found: list[W], name: str) -> W:
 # The pictures, in the order of the guide
 
 WIDE = (1440, 900)
+TRANSLATED = find_head(AttentionKind.CROSS, "es", "it")
 TARGET = "Das Tier ging nicht über die Straße, weil es zu müde war."
 
 PICTURES = (
     Picture(name="window-light", part="", hint=True),
     Picture(name="window-dark", part="", theme=ThemeChoice.DARK),
-    Picture(name="linked", part="", acts=(run("cross"), point_at_target("es"))),
+    Picture(name="linked", part="", acts=(TRANSLATED, point_at_target("es"))),
     Picture(name="heads-map", options=ViewOptions(order="previous"), part="heads_map"),
     Picture(name="heatmap", acts=(point("it", "animal"),)),
     Picture(name="heatmap-decoder", acts=(run("decoder_self"), pin("es"))),
@@ -218,19 +238,19 @@ PICTURES = (
     Picture(
         name="decoding",
         view=View.DECODING,
-        acts=(run("cross"), pin("es"), keys("Candidates of this step", "Down", "Return")),
+        acts=(TRANSLATED, pin("es"), write("Another token for this step", "sie")),
         size=WIDE,
     ),
     Picture(
         name="own-target",
         view=View.DECODING,
-        acts=(run("cross"), write("A translation of your own", TARGET), pin("es")),
+        acts=(TRANSLATED, write("A translation of your own", TARGET), pin("es")),
         size=WIDE,
     ),
     Picture(
         name="beam-tree",
         view=View.DECODING,
-        acts=(run("cross"), pin("es"), press("Beam tree"), press("Search with beam 4")),
+        acts=(TRANSLATED, pin("es"), press("Beam tree"), press("Search with beam 4")),
         size=WIDE,
     ),
     Picture(name="compare", view=View.COMPARE, size=WIDE),
