@@ -1,6 +1,7 @@
 """A real checkpoint, small and untrained."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -18,20 +19,21 @@ LINES = (
 )
 
 
-def save_tiny_model(path: Path) -> Path:
+SHAPE = {
+    "d_model": 16,
+    "encoder_layers": 2,
+    "decoder_layers": 3,
+    "encoder_heads": 2,
+    "decoder_heads": 4,
+    "encoder_d_ff": 32,
+    "decoder_d_ff": 32,
+}
+
+
+def save_tiny_model(path: Path, **changes: Any) -> Path:
+    """`changes`: of `ModelConfig`, to `SHAPE`."""
     tokenizer = train_tokenizer(LINES, 120)
-    model = Transformer(
-        ModelConfig(
-            vocab_size=tokenizer.vocab_size,
-            d_model=16,
-            encoder_layers=2,
-            decoder_layers=3,
-            encoder_heads=2,
-            decoder_heads=4,
-            encoder_d_ff=32,
-            decoder_d_ff=32,
-        )
-    )
+    model = Transformer(ModelConfig(vocab_size=tokenizer.vocab_size, **(SHAPE | changes)))
     initialise(model, seed=3)
     save_checkpoint(path, model, tokenizer, {"step": 0}, dtype=torch.float16)
     return path
