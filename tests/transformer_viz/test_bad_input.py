@@ -45,7 +45,7 @@ TEXTS = {
     "emoji": "the 😀 👩‍👩‍👧 🏳️‍🌈",
     "markup": "<b>it</b> &amp; %s",
     "specials": "</s> <s> <unk> <pad>",
-    "controls": "the\x00 \x1b\u202eit\u202c \u00ad\u0301",
+    "controls": "the\x00 \x1b\u202eit\u202c \u00ad",
     "half a surrogate": "the \ud800 animal",
     "lines": "the\r\nanimal\u2028was\ttired",
     "a long word": "a" * 40,
