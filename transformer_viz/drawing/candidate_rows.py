@@ -61,7 +61,7 @@ def draw_candidate(
         mark = QRectF(rect.left(), rect.top(), _MARK, ROW)
         painter.drawText(mark, Qt.AlignmentFlag.AlignCenter, "✓")
     probability, logarithm = _number_columns(rect, font)
-    label_width = (probability.left() - rect.left() - _MARK) * 0.5
+    label_width = (probability.left() - rect.left() - _MARK) * 0.6
     label = QRectF(rect.left() + _MARK + GRID, rect.top(), label_width - 2 * GRID, ROW)
     painter.setFont(scaled_font(font, 1.0))
     draw_label(painter, label, row.token, theme, align=Qt.AlignmentFlag.AlignLeft, strong=row.taken)

@@ -21,11 +21,11 @@ from transformer_viz.drawing.matrix import Style
 from transformer_viz.drawing.numbers import signed
 from transformer_viz.drawing.pooling import Pyramid
 from transformer_viz.drawing.scales import Legend
-from transformer_viz.theme import GRID, scaled_font
+from transformer_viz.theme import GRID, Theme, scaled_font
 
 LARGEST = 10 * GRID  # of a cell
-LOG_ROOM = 17 * GRID  # for the log-probabilities
-_BAR_ROOM = 7 * GRID  # of these, for the bar
+_NUMBER_ROOM = 10 * GRID  # for the log-probabilities
+_BAR_ROOM = 7 * GRID  # before these, for their bars
 _SMALL = 0.8  # of the font, where its lines are higher than cells
 _FULL_BAR = 3.0  # nats, unless a token has less probability
 
@@ -53,12 +53,13 @@ class GrowingPicture:
 @dataclass(frozen=True, slots=True)
 class GrowingLayout:
     """`matrix`: of all T rows; `labels`: the length of column labels along their slant, in
-    `font`."""
+    `font`; `bars`: the room for the bars of the log-probabilities, or 0."""
 
     matrix: QRectF
     cell: float
     labels: float
     font: QFont
+    bars: float
 
     def row_rect(self, step: int) -> QRectF:
         matrix = self.matrix
@@ -86,13 +87,14 @@ def _lay_out(picture: GrowingPicture, size: QSizeF, font: QFont, ratio: float) -
     numbers = axes.numbers_width(font, picture.steps)
     left = math.ceil(numbers + 2 * GRID + min(rows, 0.3 * size.width()) + 2 * GRID)
     top = math.ceil(axes.columns_height(font, labels) + GRID)
-    right = LOG_ROOM + 3 * GRID
-    room = min(size.width() - left - right, size.height() - top - GRID)
-    cell = min(max(room, GRID) / picture.steps, LARGEST)
+    right = 0 if picture.log_probabilities is None else _NUMBER_ROOM + 2 * GRID
+    width, height = size.width() - left - right, size.height() - top - GRID
+    cell = min(max(min(width, height), GRID) / picture.steps, LARGEST)
     if cell * ratio >= 2 * GRID:
         cell = math.floor(cell * ratio) / ratio
     side = cell * picture.steps
-    return GrowingLayout(QRectF(left, top, side, side), cell, labels, font)
+    bars = _BAR_ROOM if width - side >= _BAR_ROOM else 0
+    return GrowingLayout(QRectF(left, top, side, side), cell, labels, font, bars)
 
 
 def growing_image(
@@ -150,8 +152,11 @@ def paint_growing(
     )
     painter.setPen(QPen(theme.color("accent"), 2))
     painter.drawRect(layout.row_rect(step).adjusted(-1, -1, 1, 1))
-    left = matrix.right() + 3 * GRID
     if picture.log_probabilities is not None:
+        left = matrix.right() + 2 * GRID
+        if layout.bars:
+            _draw_bars(painter, rows, left, layout.bars, picture.log_probabilities, step, theme)
+        left += layout.bars
         _draw_log_probabilities(painter, rows, left, picture.log_probabilities, step, style)
 
 
@@ -166,29 +171,40 @@ def _draw_pending(painter: QPainter, rest: QRectF, style: Style) -> None:
     painter.setFont(style.font)
 
 
-def _draw_log_probabilities(
-    painter: QPainter, rows: Axis, left: float, values: np.ndarray, step: int, style: Style
+def _draw_bars(
+    painter: QPainter,
+    rows: Axis,
+    left: float,
+    room: float,
+    values: np.ndarray,
+    step: int,
+    theme: Theme,
 ) -> None:
-    """A bar to the left for each nat, and the number."""
-    theme = style.theme
+    """A bar to the left for each log-probability."""
     full = max(_FULL_BAR, float(-values.min()))
     thickness = min(2.0 * GRID, max(1.0, rows.pitch - 2))
-    zero = left + _BAR_ROOM
+    zero = left + room
     soft, accent = theme.color("soft"), theme.color("accent")
     for index in rows.visible()[:: max(1, math.floor(1 / rows.pitch))]:
-        width = min(1.0, -float(values[index]) / full) * _BAR_ROOM
+        width = min(1.0, -float(values[index]) / full) * room
         bar = QRectF(zero - width, rows.middle(index) - thickness / 2, width, thickness)
         painter.fillRect(bar, accent if index == step else soft)
     painter.setPen(QPen(theme.color("border"), 1))
     painter.drawLine(QPointF(zero, rows.start), QPointF(zero, rows.end))
+
+
+def _draw_log_probabilities(
+    painter: QPainter, rows: Axis, left: float, values: np.ndarray, step: int, style: Style
+) -> None:
+    theme = style.theme
     small = scaled_font(style.font, axes.NUMBER_SIZE)
     line = QFontMetricsF(small).height()
     painter.setFont(small)
     painter.setPen(theme.color("faint"))
-    title = QRectF(left, rows.start - line - GRID, LOG_ROOM - 2 * GRID, line)
+    title = QRectF(left, rows.start - line - GRID, _NUMBER_ROOM, line)
     painter.drawText(title, Qt.AlignmentFlag.AlignRight, "log p")
     for index in rows.labelled(line, step):
         painter.setPen(theme.color("accent" if index == step else "soft"))
-        box = QRectF(left, rows.middle(index) - line / 2, LOG_ROOM - 2 * GRID, line)
+        box = QRectF(left, rows.middle(index) - line / 2, _NUMBER_ROOM, line)
         painter.drawText(box, Qt.AlignmentFlag.AlignRight, signed(float(values[index])))
     painter.setFont(style.font)

@@ -63,8 +63,8 @@ class DecodingSteps(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4 * GRID)
-        row.addLayout(left, 1)
-        row.addWidget(self.side)
+        row.addLayout(left, 5)
+        row.addWidget(self.side, 3)
 
     def apply_theme(self, theme: Theme) -> None:
         self.side.apply_theme(theme)
@@ -81,6 +81,13 @@ class DecodingSteps(QWidget):
         self.side.show_step(step)
         fed, count = trace.target_tokens[step], len(trace.target_tokens)
         announce(self.matrix, f"step {step + 1} of {count}, fed {token_name(fed)}")
+
+    @property
+    def has_picture(self) -> bool:
+        return self._picture is not None
+
+    def export_name(self) -> str:
+        return f"{self._title.text()} step {self._decoding.walk.step + 1}"
 
     def export_size(self) -> QSize:
         """The map with its title and its scale."""

@@ -130,7 +130,7 @@ class ScaleStrip(QWidget):
         super().__init__()
         self._style: Style | None = None
         self._legend: Legend | None = None
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def set_legend(self, legend: Legend | None, style: Style) -> None:
         self._legend, self._style = legend, style

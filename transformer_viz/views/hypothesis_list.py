@@ -91,7 +91,7 @@ class HypothesisList(RowList):
             super().keyPressEvent(event)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(64 * GRID, ROW)
+        return QSize(56 * GRID, ROW)
 
 
 def figures(one: Hypothesis, alpha: float) -> str:
