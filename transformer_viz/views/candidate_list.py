@@ -46,14 +46,14 @@ class CandidateList(RowList):
         one = self.rows[row]
         value = one.log_probability
         place = f"candidate {row + 1}" if one.listed else "not among the most probable"
-        what = "taken" if one.taken else "click or Enter: go on with it"
+        what = "taken" if one.taken else "click or Enter: take it instead, and decode on greedily"
         return (
             f"{token_name(one.token)}, {place}: p {math.exp(value):.4f}, "
-            f"log p {signed(value, 3)}; {what}"
+            f"log p {signed(value, 3)}\n{what}"
         )
 
     def sizeHint(self) -> QSize:
-        return QSize(64 * GRID, 8 * ROW)
+        return QSize(56 * GRID, 8 * ROW)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(64 * GRID, 4 * ROW)
+        return QSize(56 * GRID, 4 * ROW)

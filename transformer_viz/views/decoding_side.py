@@ -13,7 +13,7 @@ from transformer_viz.views.entry_field import EntryField
 from transformer_viz.views.hypothesis_list import HypothesisList
 from transformer_viz.views.wording import token_name
 
-WIDTH = 68 * GRID
+NARROWEST, WIDEST = 60 * GRID, 64 * GRID
 
 
 class _CandidatesHeading(QLabel):
@@ -24,6 +24,10 @@ class _CandidatesHeading(QLabel):
         self._theme = LIGHT
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setToolTip(
+            "The most probable tokens at this step, by the softmax over the vocabulary.\n"
+            "Take another one: decoding goes on greedily from there, as a hypothesis of its own."
+        )
         set_role(self, "title")
 
     def apply_theme(self, theme: Theme) -> None:
@@ -64,7 +68,8 @@ class DecodingSide(QWidget):
         self.target.submitted.connect(decoding.score_target)
 
     def _lay_out(self) -> None:
-        self.setFixedWidth(WIDTH)
+        self.setMinimumWidth(NARROWEST)
+        self.setMaximumWidth(WIDEST)
         entry = QHBoxLayout()
         entry.setSpacing(2 * GRID)
         entry.addWidget(self.typed, 1)
