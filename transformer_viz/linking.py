@@ -23,6 +23,9 @@ MASS = 0.7
 MOST_ATTENDED = 5
 """They are never more than this: where the weight is spread thinly, more rows say less."""
 
+INLINE_CELLS = 512 * 512
+"""Cross maps of so many cells together are read at once; larger ones beside the event loop."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -77,6 +80,14 @@ def linked(trace: Trace, selection: Selection, place: Place) -> Linked:
     if across is not None and attended:
         onward = _mean_rows(trace, heads(there), attended, across[list(attended)])
     return Linked(place, own, across, attended, onward)
+
+
+def is_quick(trace: Trace, selection: Selection, place: Place) -> bool:
+    """Whether `linked` reads so few weights that the event loop need not wait for it."""
+    source, target = len(trace.source_tokens), len(trace.target_tokens)
+    rows = 1 if place.side == "target" else target
+    heads = len(followed_heads(trace, selection, AttentionKind.CROSS))
+    return heads * rows * source <= INLINE_CELLS
 
 
 def followed_heads(trace: Trace, selection: Selection, kind: AttentionKind) -> tuple[Head, ...]:

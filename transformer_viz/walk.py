@@ -1,8 +1,10 @@
 """Where in the decoding one looks: a step, which follows the selected decoder row and leads it."""
 
+import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.trace.trace import AttentionKind
+from transformer_viz.linking import Place, is_quick, linked
 from transformer_viz.session import Session
 
 SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -12,7 +14,8 @@ DECODER_KINDS = (AttentionKind.CROSS, AttentionKind.DECODER_SELF)
 
 
 class Walk(QObject):
-    """Step t is the decoder row that produced token t. Without a selected row it is the last."""
+    """Step t is the decoder row that produced token t: the selected one, else the one that looks
+    most at the selected source token, else the last."""
 
     moved = Signal(int)  # step; also sent when the number of steps has changed
     playingChanged = Signal(bool)
@@ -90,18 +93,24 @@ class Walk(QObject):
 
     def _on_trace(self) -> None:
         self.pause()
-        row = self._selected_row()
+        row = self._row_in_focus()
         self._step = self.count - 1 if row is None else row
         self.moved.emit(self.step)
 
     def _on_selection(self) -> None:
-        row = self._selected_row()
+        row = self._row_in_focus()
         if row is None:
             self.pause()  # Esc released the row
         elif row != self._step:
             self._step = row
             self.moved.emit(row)
 
-    def _selected_row(self) -> int | None:
-        selection = self._session.selection
-        return selection.query if selection.kind in DECODER_KINDS else None
+    def _row_in_focus(self) -> int | None:
+        trace, selection = self._session.trace, self._session.selection
+        if selection.query is None or selection.kind in DECODER_KINDS:
+            return selection.query
+        place = Place("source", selection.query)
+        if trace is None or not is_quick(trace, selection, place):
+            return None
+        across = linked(trace, selection, place).across
+        return None if across is None else int(np.argmax(across))

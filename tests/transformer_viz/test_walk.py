@@ -6,6 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind, Trace
+from transformer_viz import linking
 from transformer_viz.session import Session
 from transformer_viz.walk import Walk
 
@@ -35,8 +36,22 @@ def test_a_step_selects_its_decoder_row(walk: Walk, session: Session, qtbot: QtB
 def test_a_selected_decoder_row_is_the_step(walk: Walk, session: Session) -> None:
     session.select(kind=AttentionKind.DECODER_SELF, query=6)
     assert walk.step == 6
-    session.select(kind=AttentionKind.ENCODER_SELF, query=2)
+    session.select(kind=AttentionKind.ENCODER_SELF)
     assert walk.step == 6
+
+
+def test_a_selected_source_token_is_at_the_step_that_looks_most_at_it(
+    walk: Walk, session: Session, trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = trace.layers(AttentionKind.CROSS) - 1
+    mean = trace.layer_weights(AttentionKind.CROSS, last).mean(axis=0)
+    for token in range(len(trace.source_tokens)):
+        session.select(kind=AttentionKind.ENCODER_SELF, query=token)
+        assert walk.step == mean[:, token].argmax()
+    monkeypatch.setattr(linking, "INLINE_CELLS", 0)
+    walk.go_to(6)
+    session.select(kind=AttentionKind.ENCODER_SELF, query=2)
+    assert walk.step == 6, "a map too large to read at once"
 
 
 @pytest.mark.parametrize(("wanted", "reached"), [(-3, 0), (0, 0), (10, 10), (99, 10)])

@@ -4,14 +4,11 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import QObject, Signal
 
-from core.trace.trace import AttentionKind, Head, Trace
-from transformer_viz.linking import Linked, Place, followed_heads, linked
+from core.trace.trace import Head, Trace
+from transformer_viz.linking import Linked, Place, is_quick, linked
 from transformer_viz.selection import Selection
 from transformer_viz.session import Session
 from transformer_viz.views.stream import Stream
-
-INLINE_CELLS = 512 * 512
-"""Cross maps of so many cells together are read at once; larger ones beside the event loop."""
 
 
 class Spotlight(QObject):
@@ -50,7 +47,7 @@ class Spotlight(QObject):
             )
         ):
             self._shown = (trace, place, selection.heads)
-            if _cells(trace, selection, place) <= INLINE_CELLS:
+            if is_quick(trace, selection, place):
                 self._stream.stop()
                 self._light(linked(trace, selection, place))
             else:
@@ -61,15 +58,6 @@ class Spotlight(QObject):
         if linked is not self._linked:
             self._linked = linked
             self.changed.emit()
-
-
-def _cells(trace: Trace, selection: Selection, place: Place) -> int:
-    """How many weights following this token takes at most."""
-    source, target = len(trace.source_tokens), len(trace.target_tokens)
-    cross = len(followed_heads(trace, selection, AttentionKind.CROSS))
-    if place.side == "target":
-        return cross * source
-    return cross * source * target
 
 
 def _links(trace: Trace, selection: Selection, place: Place) -> Iterator[Linked]:

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from core.trace.trace import AttentionKind
+from transformer_viz import linking
 from transformer_viz.linking import Place, linked
 from transformer_viz.session import Session
-from transformer_viz.views import spotlight as spotlight_module
 from transformer_viz.views.spotlight import Spotlight
 
 E, D, C = AttentionKind
@@ -49,7 +49,7 @@ def test_a_new_trace_is_followed_and_none_goes_dark(session, make_trace, spotlig
 def test_a_long_text_lights_up_beside_the_event_loop(
     qtbot, session, spotlight, monkeypatch
 ) -> None:
-    monkeypatch.setattr(spotlight_module, "INLINE_CELLS", 0)
+    monkeypatch.setattr(linking, "INLINE_CELLS", 0)
     session.point(Place("source", 4))
     assert spotlight.linked is None
     qtbot.waitUntil(lambda: spotlight.linked is not None)
