@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, QRect, Qt
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from core.errors import UserError
@@ -14,12 +18,14 @@ from transformer_viz.documents import Documents
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.export.dialog import ExportDialog
-from transformer_viz.export.exporter import Export, Exporter, Format, Subject
+from transformer_viz.export.exporter import Colors, Export, Exporter, Format, Subject
 from transformer_viz.export.picture import Picture
 from transformer_viz.session import Session
 from transformer_viz.session_file import SUFFIX
+from transformer_viz.theme import LIGHT, Theme
+from transformer_viz.views.atlas_view import AtlasView
 from transformer_viz.views.stage import VIEWS
-from transformer_viz.views.wording import head_name
+from transformer_viz.views.stage_view import StageView
 
 if TYPE_CHECKING:
     from transformer_viz.window import Window
@@ -71,7 +77,7 @@ class FileCommands(QObject):
         dialog.open()
 
     def copy_picture(self) -> None:
-        self.exporter.copy(Export(Subject.VIEW, Format.PNG, self._export.scale))
+        self.exporter.copy(replace(self._export, subject=Subject.VIEW, format=Format.PNG))
 
     def copy_matrix(self) -> None:
         self.exporter.copy(Export(Subject.MATRIX, Format.TSV))
@@ -131,18 +137,45 @@ class FileCommands(QObject):
             return str(self.documents.path.parent)
         return str(Path.home())
 
-    def _picture(self, subject: Subject) -> Picture:
+    def _picture(self, subject: Subject, colors: Colors) -> Picture:
         if self._session.trace is None:
             raise UserError("There is nothing to export yet; type a sentence first.")
-        window = self._window
         if subject is Subject.HEADS:
-            source = window.heads_map.picture
-            return Picture("Heads map", source.export_size(), source.paint_export)
-        view = window.stage.view()
-        name = f"{VIEWS[window.stage.current]} {head_name(self._session.selection.primary)}"
-        return Picture(name, view.export_size(), view.paint_export)
+            return self._picture_of(self._window.heads_map.picture, "Heads map", colors)
+        stage = self._window.stage
+        view = stage.view()
+        if not view.has_picture:
+            raise UserError("This view has no picture to export yet.")
+        return self._picture_of(view, f"{VIEWS[stage.current]} {view.export_name()}", colors)
 
-    def _style(self) -> Style:
-        theme = self._window.theme
+    def _picture_of(self, source: StageView | AtlasView, name: str, colors: Colors) -> Picture:
+        theme = self._theme(colors)
+
+        def paint(painter: QPainter, rect: QRect) -> None:
+            with self._dressed(source, theme):
+                source.paint_export(painter, rect)
+
+        return Picture(name, source.export_size(), paint)
+
+    @contextmanager
+    def _dressed(self, source: StageView | AtlasView, theme: Theme) -> Iterator[None]:
+        """A view in this theme while it is painted into a file, and on the screen as before."""
+        usual = self._window.theme
+        if theme is usual:
+            yield
+            return
+        source.setUpdatesEnabled(False)
+        source.apply_theme(theme)
+        try:
+            yield
+        finally:
+            source.apply_theme(usual)
+            source.setUpdatesEnabled(True)
+
+    def _style(self, colors: Colors) -> Style:
+        theme = self._theme(colors)
         table = lookup_table(self._controller.settings.color_map, theme)
         return Style(theme, table, self._window.font())
+
+    def _theme(self, colors: Colors) -> Theme:
+        return LIGHT if colors is Colors.LIGHT else self._window.theme

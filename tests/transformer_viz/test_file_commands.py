@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,9 @@ from core.trace.trace import Trace
 from tests.transformer_viz.stage import GOOD, Stage
 from transformer_viz.dialogs import ErrorReport, LogDialog
 from transformer_viz.export.dialog import ExportDialog
-from transformer_viz.export.exporter import Format, Subject
+from transformer_viz.export.exporter import Colors, Export, Format, Subject
 from transformer_viz.help import HelpDialog, guide
+from transformer_viz.options import View
 from transformer_viz.selection import Selection
 from transformer_viz.theme import ThemeChoice, ThemeManager
 from transformer_viz.window import Window
@@ -200,22 +202,56 @@ def test_the_view_is_exported_by_keys(
     again.reject()
 
 
-@pytest.mark.parametrize("view", ["heatmap", "links", "scores", "positions", "decoding", "compare"])
-def test_every_view_can_be_exported(shown: Shown, qtbot: QtBot, view: str) -> None:
+@pytest.mark.parametrize("view", [View.SCORES, View.COMPARE])
+def test_a_view_without_a_picture_says_so_in_the_dialog(
+    shown: Shown, qtbot: QtBot, view: View
+) -> None:
+    """The trace has no scores, and nothing was chosen to compare with."""
+    shown.controller.comparison.choose_text(None)
     shown.window.show_view(view)
     qtbot.waitUntil(lambda: not shown.window.is_drawing())
-    image = shown.window.files.exporter.preview(Subject.VIEW)
-    colors = {
-        image.pixel(x, y) for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)
+    shown.window.commands["export"].trigger()
+    dialog = shown.window.findChild(ExportDialog)
+    assert not dialog.save.isEnabled()
+    assert not dialog.copy.isEnabled()
+    assert "This view has no picture to export yet." in {
+        label.text() for label in dialog.findChildren(QLabel)
     }
-    assert len(colors) > 1, "something is painted"
+    dialog.subjects.button(list(Subject).index(Subject.HEADS)).click()
+    assert dialog.save.isEnabled()
+    dialog.reject()
+    shown.window.commands["copy_picture"].trigger()
+    assert shown.notices == ["This view has no picture to export yet."]
 
 
 def test_the_heads_map_is_exported_whole(shown: Shown) -> None:
-    image = shown.window.files.exporter.preview(Subject.HEADS)
+    image = shown.window.files.exporter.preview(Export(Subject.HEADS, Format.PNG))
     size = shown.window.heads_map.picture.export_size()
     assert image.size() == size * 2
     assert image.pixelColor(0, 0) == shown.window.theme.color("paper")
+
+
+@pytest.mark.parametrize("view", [*(view for view in View if view is not View.SCORES), None])
+def test_a_dark_window_exports_what_a_light_one_does(
+    shown: Shown, qtbot: QtBot, view: View | None
+) -> None:
+    """`view` None stands for the heads map."""
+    window, exporter = shown.window, shown.window.files.exporter
+    if view is not None:
+        window.show_view(view)
+    if view is View.COMPARE:
+        shown.controller.comparison.choose_text("a b that c")
+    qtbot.waitUntil(lambda: window.stage.view().has_picture and not window.is_drawing())
+    as_shown = Export(Subject.HEADS if view is None else Subject.VIEW, Format.PNG)
+    shown.controller.change_settings(theme=ThemeChoice.DARK)
+    try:
+        dark = exporter.preview(as_shown)
+        as_light = exporter.preview(replace(as_shown, colors=Colors.LIGHT))
+        assert exporter.preview(as_shown) == dark, "the view is as before"
+    finally:
+        shown.controller.change_settings(theme=ThemeChoice.LIGHT)
+    assert exporter.preview(as_shown) == as_light
+    assert dark != as_light, "something is painted"
 
 
 def test_pictures_and_tables_go_to_the_clipboard(shown: Shown, qtbot: QtBot) -> None:

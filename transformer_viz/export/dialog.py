@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPixmap
+from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -18,7 +18,16 @@ from PySide6.QtWidgets import (
 
 from core.errors import UserError
 from transformer_viz.dialogs import Dialog
-from transformer_viz.export.exporter import FORMATS, SCALED, Export, Exporter, Format, Subject
+from transformer_viz.export.exporter import (
+    FORMATS,
+    PAINTED,
+    SCALED,
+    Colors,
+    Export,
+    Exporter,
+    Format,
+    Subject,
+)
 from transformer_viz.export.picture import SCALES
 from transformer_viz.theme import GRID, set_role
 
@@ -57,6 +66,10 @@ class ExportDialog(Dialog):
         self.scale.setAccessibleName("Scale")
         for scale in SCALES:
             self.scale.addItem(f"{scale}×", scale)
+        self.colors = QComboBox()
+        self.colors.setAccessibleName("Colours")
+        for colors in Colors:
+            self.colors.addItem(colors.capitalize(), colors)
         self._preview = QLabel()
         self._preview.setFixedSize(*_PREVIEW)
         self._preview.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -78,6 +91,7 @@ class ExportDialog(Dialog):
         self.subjects.buttonClicked.connect(self._on_subject)
         self.format.currentIndexChanged.connect(self._follow)
         self.scale.currentIndexChanged.connect(self._follow)
+        self.colors.currentIndexChanged.connect(self._follow)
         self.save.clicked.connect(lambda: self._end(self.saveWanted.emit))
         self.copy.clicked.connect(lambda: self._end(self.copyWanted.emit))
 
@@ -85,7 +99,8 @@ class ExportDialog(Dialog):
     def export(self) -> Export:
         subject = list(Subject)[self.subjects.checkedId()]
         format_ = Format(self.format.currentData())  # Qt keeps a plain string
-        return Export(subject, format_, self.scale.currentData())
+        colors = Colors(self.colors.currentData())
+        return Export(subject, format_, self.scale.currentData(), colors)
 
     def _lay_out(self) -> None:
         choices = QVBoxLayout()
@@ -99,6 +114,7 @@ class ExportDialog(Dialog):
         form.setVerticalSpacing(2 * GRID)
         form.addRow("&Format", self.format)
         form.addRow("Sc&ale", self.scale)
+        form.addRow("Co&lours", self.colors)
         form.addRow("Size", self._size)
         left = QVBoxLayout()
         left.setSpacing(4 * GRID)
@@ -124,13 +140,12 @@ class ExportDialog(Dialog):
     def _show(self, export: Export) -> None:
         self.subjects.button(list(Subject).index(export.subject)).setChecked(True)
         self.scale.setCurrentIndex(self.scale.findData(export.scale))
+        self.colors.setCurrentIndex(self.colors.findData(export.colors))
         self._fill_formats(export.format)
-        self._show_preview()
         self._follow()
 
     def _on_subject(self) -> None:
         self._fill_formats(self.format.currentData())
-        self._show_preview()
         self._follow()
 
     def _fill_formats(self, wanted: Format) -> None:
@@ -147,17 +162,20 @@ class ExportDialog(Dialog):
     def _follow(self) -> None:
         export = self.export
         self.scale.setEnabled(export.format in SCALED)
-        self.save.setEnabled(self._exporter.ready)
-        self.copy.setEnabled(self._exporter.ready and export.copyable)
+        self.colors.setEnabled(export.format in PAINTED)
         self._explanation.setText(EXPLANATIONS[export.format])
-        self._size.setText(self._exporter.size(export))
-
-    def _show_preview(self) -> None:
+        ready = self._exporter.ready
         try:
-            image = self._exporter.preview(self.export.subject)
+            self._size.setText(self._exporter.size(export))
+            self._show_preview(self._exporter.preview(export))
         except UserError as error:
+            ready = False
+            self._size.setText("")
             self._preview.setText(str(error))
-            return
+        self.save.setEnabled(ready)
+        self.copy.setEnabled(ready and export.copyable)
+
+    def _show_preview(self, image: QImage | None) -> None:
         if image is None:
             self._preview.setText("")
             return

@@ -44,6 +44,11 @@ class Format(StrEnum):
     NPZ = "npz"
 
 
+class Colors(StrEnum):
+    SHOWN = "as shown"
+    LIGHT = "light, as for paper"
+
+
 FORMATS: dict[Subject, tuple[Format, ...]] = {
     Subject.VIEW: (Format.PNG, Format.SVG, Format.PDF),
     Subject.HEADS: (Format.PNG, Format.SVG, Format.PDF),
@@ -53,6 +58,7 @@ FORMATS: dict[Subject, tuple[Format, ...]] = {
 }
 PICTURES = (Subject.VIEW, Subject.HEADS)
 SCALED = (Format.PNG, Format.GIF)
+PAINTED = (*SCALED, Format.SVG, Format.PDF)
 MIME_TYPES = {
     Format.SVG: "image/svg+xml",
     Format.PDF: "application/pdf",
@@ -69,6 +75,7 @@ class Export:
     subject: Subject
     format: Format
     scale: int = 2
+    colors: Colors = Colors.SHOWN
 
     @property
     def copyable(self) -> bool:
@@ -84,11 +91,12 @@ class Exporter(QObject):
         self,
         session: Session,
         transfers: Transfers,
-        pictures: Callable[[Subject], Picture],
-        style: Callable[[], Style],
+        pictures: Callable[[Subject, Colors], Picture],
+        style: Callable[[Colors], Style],
         parent: QObject | None = None,
     ) -> None:
-        """`pictures` paints the view shown and the heads map, as they are, in `style`."""
+        """`pictures` paints the view shown and the heads map; it raises UserError where a view
+        has no picture. `style` is for what is painted here."""
         super().__init__(parent)
         self._session = session
         self._transfers = transfers
@@ -115,7 +123,9 @@ class Exporter(QObject):
         """Put it on the clipboard."""
         try:
             if export.format is Format.PNG:
-                self._put_image(to_image(self._pictures(export.subject), export.scale))
+                self._put_image(
+                    to_image(self._pictures(export.subject, export.colors), export.scale)
+                )
                 return
             make = self._making(export)
         except UserError as error:
@@ -126,7 +136,7 @@ class Exporter(QObject):
     def name(self, export: Export) -> str:
         """A name for the file, without characters that some system forbids."""
         if export.subject in PICTURES:
-            title = self._pictures(export.subject).name
+            title = self._pictures(export.subject, export.colors).name
         elif export.subject is Subject.TRACE:
             title = "attention"
         else:
@@ -134,9 +144,11 @@ class Exporter(QObject):
         plain = re.sub(r"\W+", "-", title).strip("-").lower()
         return f"{plain}.{export.format}"
 
-    def preview(self, subject: Subject) -> QImage | None:
+    def preview(self, export: Export) -> QImage | None:
         """How a picture will look; None for what is no picture."""
-        return to_image(self._pictures(subject), 2) if subject in PICTURES else None
+        if export.subject not in PICTURES:
+            return None
+        return to_image(self._pictures(export.subject, export.colors), 2)
 
     def size(self, export: Export) -> str:
         """What to expect, in words."""
@@ -144,7 +156,7 @@ class Exporter(QObject):
         if trace is None:
             return "no sentence yet"
         if export.subject in PICTURES:
-            size = self._pictures(export.subject).size
+            size = self._pictures(export.subject, export.colors).size
             if export.format is Format.PNG:
                 size = size * export.scale
                 return f"{size.width():,} × {size.height():,} pixels"
@@ -185,14 +197,14 @@ class Exporter(QObject):
     def _making(self, export: Export) -> Callable[[Progress], bytes]:
         match export.format:
             case Format.PNG:
-                image = to_image(self._pictures(export.subject), export.scale)
+                image = to_image(self._pictures(export.subject, export.colors), export.scale)
                 return lambda _progress: to_png(image)
             case Format.SVG | Format.PDF:
                 encode = to_svg if export.format is Format.SVG else to_pdf
-                data = encode(self._pictures(export.subject))
+                data = encode(self._pictures(export.subject, export.colors))
                 return lambda _progress: data
             case Format.GIF:
-                return self._animation(export.scale)
+                return self._animation(export.scale, self._style(export.colors))
             case _:
                 return self._table(DELIMITERS[export.format])
 
@@ -210,8 +222,8 @@ class Exporter(QObject):
 
         return make
 
-    def _animation(self, scale: int) -> Callable[[Progress], bytes]:
-        trace, options, style = self._trace(), self._session.options, self._style()
+    def _animation(self, scale: int, style: Style) -> Callable[[Progress], bytes]:
+        trace, options = self._trace(), self._session.options
         head = self._head(Subject.DECODING)
         if head.kind not in trace.kinds or head.kind is AttentionKind.ENCODER_SELF:
             raise UserError("This trace has no decoder, so no decoding can be shown.")

@@ -1,5 +1,6 @@
 """The picture of the heads map: hover, selection and the rows that are linked, over the atlas."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,7 +24,11 @@ from transformer_viz.drawing.atlas_layout import (
     rows_by_layer,
 )
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.drawing.matrix import Style
+from transformer_viz.drawing.scale_strip import draw_scale_strip, scale_strip_width
+from transformer_viz.drawing.scales import legend
 from transformer_viz.measures import MEASURES, Measure, measure, ranked
+from transformer_viz.options import Scale
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views import head_choice
@@ -42,6 +47,8 @@ INLINE_CELLS = 500_000
 """A trace of so many cells, over all heads, is drawn at once; a larger one fills in."""
 
 _NOTES = ("rows layers · columns heads", "layers × heads")
+_LEGEND = legend(Scale.ABSOLUTE, None)  # thumbnails are always drawn on this scale
+_SCALE_HEIGHT, _SCALE_MARGIN = 8 * GRID, 3 * GRID
 _CONTROL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 _RESTING = 0.3  # opacity of the rows linked with a pinned token while nothing is pointed at
 
@@ -272,8 +279,9 @@ class AtlasView(PictureArea):
     # For a file
 
     def export_size(self) -> QSize:
-        """The whole map, in logical pixels, however far it is scrolled."""
-        return QSize(self._layout.width, self._layout.height)
+        """The whole map, in logical pixels, however far it is scrolled, and its colour bar."""
+        width = math.ceil(scale_strip_width(_LEGEND, self.font())) + 2 * _SCALE_MARGIN
+        return QSize(max(self._layout.width, width), self._layout.height + _SCALE_HEIGHT)
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
         """Paint the whole map, without the selection, on any device."""
@@ -281,6 +289,9 @@ class AtlasView(PictureArea):
         painter.save()
         painter.translate(rect.topLeft())
         self._draw_atlas(EXPORT_RATIO).paint(painter)
+        foot = QRectF(_SCALE_MARGIN, self._layout.height, rect.width(), _SCALE_HEIGHT)
+        style = Style(self.theme, lookup_table(self._color_map, self.theme), self.font())
+        draw_scale_strip(painter, foot, style, _LEGEND)
         painter.restore()
 
     # Events

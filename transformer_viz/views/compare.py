@@ -295,20 +295,22 @@ class Compare(StageView):
 
     # For a file
 
+    @property
+    def has_picture(self) -> bool:
+        return self._shown is not None
+
     def export_size(self) -> QSize:
-        return self._figure(self._shown).size if self._shown else super().export_size()
+        return self._figure.size
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
-        if self._shown is None:
-            super().paint_export(painter, rect)
-        else:
-            self._figure(self._shown).paint(painter, rect)
+        self._figure.paint(painter, rect)
 
-    def _figure(self, pictures: ComparePictures) -> Figure:
-        request = pictures.request
+    @property
+    def _figure(self) -> Figure:
+        assert self._shown is not None
         return Figure(
-            pictures=pictures,
-            title=head_title(request.a),
+            pictures=self._shown,
+            title=head_title(self._shown.request.a),
             tables=self._tables(),
             theme=self.theme,
             font=self.font(),

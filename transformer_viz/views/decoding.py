@@ -182,25 +182,30 @@ class DecodingView(StageView):
 
     # For a file
 
+    @property
+    def has_picture(self) -> bool:
+        return self._drawn_page is not None
+
+    def export_name(self) -> str:
+        return "beam tree" if self._drawn_page is self.beam else self.steps.export_name()
+
     def export_size(self) -> QSize:
-        page = self._drawn_page()
-        return super().export_size() if page is None else page.export_size()
+        assert self._drawn_page is not None
+        return self._drawn_page.export_size()
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
         """The map as it stands, or the whole tree, without the controls around them."""
-        page = self._drawn_page()
-        if page is None:
-            super().paint_export(painter, rect)
-        else:
-            painter.fillRect(rect, self.theme.color("paper"))
-            page.paint_export(painter, QRectF(rect))
+        assert self._drawn_page is not None
+        painter.fillRect(rect, self.theme.color("paper"))
+        self._drawn_page.paint_export(painter, QRectF(rect))
 
+    @property
     def _drawn_page(self) -> DecodingSteps | BeamPage | None:
         """The page in view, if it shows a picture and not a message."""
         page = self._pages.currentWidget()
         if page is self.beam:
             return self.beam if self._decoding.tree is not None else None
-        return self.steps if page is self.steps else None
+        return self.steps if page is self.steps and self.steps.has_picture else None
 
     # Events
 

@@ -322,6 +322,10 @@ class Heatmap(StageView):
 
     # For a file
 
+    @property
+    def has_picture(self) -> bool:
+        return bool(self._maps.pictures)
+
     def export_size(self) -> QSize:
         size = self._map_view.size()
         return size + QSize(0, self._heading.height(size.width()))

@@ -263,10 +263,13 @@ class Links(StageView):
 
     # For a file
 
+    @property
+    def has_picture(self) -> bool:
+        return self.canvas.scene is not None
+
     def export_size(self) -> QSize:
         """All of a picture that is scrolled here."""
-        if self.canvas.scene is None:
-            return super().export_size()
+        assert self.canvas.scene is not None
         size = self.canvas.scene.layout.size.toSize()
         width = size.width()
         return size + QSize(0, self._heading.height(width) + self._legend.height(width))
@@ -274,9 +277,7 @@ class Links(StageView):
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
         """Title, caption, the colours of the heads and the links with what is pinned."""
         scene = self.canvas.scene
-        if scene is None:
-            super().paint_export(painter, rect)
-            return
+        assert scene is not None
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillRect(rect, self.theme.color("paper"))

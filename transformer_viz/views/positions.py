@@ -178,6 +178,15 @@ class Positions(StageView):
         self.dimensions.add(dimension)
         self.show_page("curves")
 
+    @property
+    def has_picture(self) -> bool:
+        if self._pages.currentWidget() is self.what_if:
+            return bool(self.what_if.canvas.maps)
+        return self._what_if.table is not None
+
+    def export_name(self) -> str:
+        return PAGES[self.page]
+
     def export_size(self) -> QSize:
         return self.picture().size()
 

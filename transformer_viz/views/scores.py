@@ -247,19 +247,20 @@ class Scores(StageView):
 
     # For a file
 
+    @property
+    def has_picture(self) -> bool:
+        return self._picture is not None
+
     def export_size(self) -> QSize:
         """All keys of a text that is not too long; else as much as is in view."""
-        if self._picture is None:
-            return self.size()
+        assert self._picture is not None
         lines = len(self._picture.order)
         height = full_height(lines) if lines <= EXPORTED_LINES else self.canvas.height()
         return QSize(self.width(), _TITLE + height)
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
         picture = self._picture
-        if picture is None:
-            super().paint_export(painter, rect)
-            return
+        assert picture is not None
         painter.fillRect(rect, self.theme.color("paper"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         title = QRectF(rect).adjusted(MARGIN, 0, -MARGIN, 0)

@@ -8,6 +8,7 @@ from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.session import Session
 from transformer_viz.theme import LIGHT, Theme, set_role
 from transformer_viz.views.focus import Panel
+from transformer_viz.views.wording import head_name
 
 
 class StageView(Panel):
@@ -41,17 +42,25 @@ class StageView(Panel):
             self.color_map = ColorMap(color_map)
             self.invalidate()
 
+    @property
+    def has_picture(self) -> bool:
+        """Whether there is one to export; the rest of these is asked only then."""
+        raise NotImplementedError
+
+    def export_name(self) -> str:
+        """What the picture shows, for the name of its file."""
+        return head_name(self.session.selection.primary)
+
     def export_size(self) -> QSize:
         """The size of the exported picture, in logical pixels."""
-        return self.size()
+        raise NotImplementedError
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
         """Paint the picture into `rect`, of `export_size`, on any device: an image, SVG or PDF.
 
         Texts are drawn as texts, so that they can be searched and edited in a vector file.
         """
-        painter.fillRect(rect, self.theme.color("paper"))
-        self.render(painter, rect.topLeft(), self.rect(), self.RenderFlag.DrawChildren)
+        raise NotImplementedError
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -17,6 +17,7 @@ from transformer_viz.export import exporter as exporter_module
 from transformer_viz.export.dialog import EXPLANATIONS, ExportDialog
 from transformer_viz.export.exporter import (
     FORMATS,
+    Colors,
     Export,
     Exporter,
     Format,
@@ -40,14 +41,14 @@ class Desk:
             session,
             self.transfers,
             self.picture,
-            lambda: Style(LIGHT, table, QGuiApplication.font()),
+            lambda _colors: Style(LIGHT, table, QGuiApplication.font()),
         )
         self.said: list[str] = []
         self.failures: list[str] = []
         self.exporter.exported.connect(self.said.append)
         self.transfers.failed.connect(self.failures.append)
 
-    def picture(self, subject: Subject) -> Picture:
+    def picture(self, subject: Subject, _colors: Colors) -> Picture:
         if self.session.trace is None:
             raise UserError("There is nothing to export yet; type a sentence first.")
 
