@@ -18,6 +18,7 @@ MARGIN = 3 * GRID
 NUMBERS = 4 * GRID  # room for a layer's number, and for the heads' numbers
 CAPTION = 4 * GRID  # the line below a ranked tile
 TITLE = 6 * GRID
+_NARROWEST = 32 * GRID  # of the map: room for the titles
 GAP = GRID
 LEAST, MOST = 26, 128  # side of a tile
 
@@ -96,7 +97,8 @@ class AtlasLayout:
             sections.append(Section(rows, bottom, first_row))
             bottom = first_row + len(rows) * self.row_pitch + GRID
         self.sections = tuple(sections)
-        self.width = self.left + _widest(self.kinds) * self.pitch - GAP + MARGIN
+        tiles = _widest(self.kinds) * self.pitch - GAP
+        self.width = max(_NARROWEST, self.left + tiles + MARGIN)
         self.height = bottom + GRID
         self._rects = {
             head: QRect(

@@ -51,7 +51,8 @@ class Extent:
     def sentence_about_end(self) -> str:
         """What lies beyond training and beyond the table."""
         if self.end is None:
-            return "Beyond what it saw in training the sinusoids go on by their formula."
+            beyond = "Beyond what it saw in training" if self.trained else "Without end"
+            return f"{beyond} the sinusoids go on by their formula."
         if self.trained is not None and self.trained < self.end:
             return (
                 "Positions beyond the longest text in training kept their random start; after "

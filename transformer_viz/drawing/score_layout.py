@@ -22,7 +22,7 @@ _HEADER = 10 * GRID
 _PAIR = 26 * GRID  # the pair in detail, below the table
 _PAIR_PITCH = 5 * GRID
 _MIDDLE = 6 * GRID  # between its two sides
-_NARROWEST_STRIP, _WIDEST_STRIP = 15 * GRID, 64 * GRID
+_NARROWEST_STRIP, _WIDEST_STRIP = 20 * GRID, 64 * GRID  # the first has room for the legend
 _PLAIN_CELL, _WIDEST_CELL = 2, 4 * GRID  # up to the first, strips come before long labels
 _LABELS = (20 * GRID, 36 * GRID)  # the least and most that the keys' labels take
 
@@ -215,4 +215,5 @@ def _number_width(title: tuple[str, str], font: QFont) -> float:
 def _strip_width(room: float, cells: int) -> float:
     """Whole pixels to a cell where there is a pixel for each."""
     room = max(_NARROWEST_STRIP, min(room, _WIDEST_STRIP))
-    return cells * math.floor(min(room / cells, _WIDEST_CELL)) if room >= cells else room
+    widest = max(_WIDEST_CELL, math.ceil(_NARROWEST_STRIP / cells))
+    return cells * math.floor(min(room / cells, widest)) if room >= cells else room

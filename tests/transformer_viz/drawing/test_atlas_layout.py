@@ -3,10 +3,12 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtGui import QFontMetrics
 
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.atlas_layout import (
     LEAST,
+    MARGIN,
     MOST,
     AtlasLayout,
     Rows,
@@ -14,6 +16,7 @@ from transformer_viz.drawing.atlas_layout import (
     fit_ranked,
     rows_by_layer,
 )
+from transformer_viz.theme import scaled_font
 
 E, D, C = AttentionKind
 
@@ -79,13 +82,19 @@ def test_a_number_stands_for_its_layer_and_a_title_for_its_kind(
     assert layout.heads_at(-1000, 100_000) == ()
 
 
-@given(models, st.integers(100, 900), st.integers(100, 1200))
+@given(models, st.integers(150, 900), st.integers(100, 1200))
 def test_tiles_fit_the_widget_unless_they_would_be_too_small(
     kinds: tuple[Rows, ...], width: int, height: int
 ) -> None:
     layout = fit_by_layer(kinds, width, height)
     assert LEAST <= layout.tile <= MOST
     assert (layout.width <= width and layout.height <= height) or layout.tile == LEAST
+
+
+def test_the_map_of_a_single_head_has_room_for_its_title(qapp) -> None:
+    layout = fit_by_layer((((Head(D, 0, 0),),),), 300, 80)
+    title = QFontMetrics(scaled_font(qapp.font(), 1.0, bold=True))
+    assert layout.width - 2 * MARGIN >= title.horizontalAdvance("Decoder self")
 
 
 @given(rankings, st.integers(150, 900), st.integers(100, 1200))
