@@ -13,6 +13,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 
 from tests.transformer_viz.stage import Stage
+from transformer_viz.panel_keys import PANEL_KEYS
 from transformer_viz.theme import ThemeChoice, ThemeManager
 from transformer_viz.window import Window
 
@@ -95,3 +96,14 @@ def test_the_table_of_keys_is_that_of_the_program(window: Window) -> None:
         for action, name, _keys in window.commands.listed()
     ]
     assert rows == [(name, keys) for name, keys in listed if keys]
+
+
+def test_the_table_of_the_panels_keys_is_that_of_the_program() -> None:
+    guide = GUIDE.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| In the ([^|]+) \| ([^|]+) \| ([^|]+) \|$", guide, re.MULTILINE)
+    portable = QKeySequence.SequenceFormat.PortableText
+    assert rows == [
+        (panel, keys.does, keys.text(portable))
+        for panel, known in PANEL_KEYS.items()
+        for keys in known
+    ]

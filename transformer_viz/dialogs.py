@@ -1,8 +1,7 @@
 """About, the cheat sheet of shortcuts, the log, and the report of an unexpected error."""
 
 import math
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 from transformer_viz.session import ModelInfo
 from transformer_viz.theme import GRID, set_role
 
+_COLUMNS = 3  # of the sheet of shortcuts
 LICENCE = "Transformer Viz is free software under the MIT licence."
 PAPER = (
     "The model is the Transformer of Vaswani et al., “Attention Is All You Need”, 2017. "
@@ -108,28 +108,24 @@ def about(model: ModelInfo | None, parent: QWidget) -> QDialog:
     return dialog
 
 
-def shortcuts(rows: Sequence[tuple[str, str]], parent: QWidget) -> QDialog:
-    """`rows` of "menu · command" and keys, one group a menu, in two columns."""
+def shortcuts(groups: Mapping[str, Sequence[tuple[str, str]]], parent: QWidget) -> QDialog:
+    """`groups`: titles, and below each what is done and by which keys; in columns of one height."""
     dialog = Dialog("Keyboard shortcuts", parent)
     sheet = QWidget()
-    columns = QHBoxLayout(sheet)
-    columns.setContentsMargins(0, 0, 3 * GRID, 0)
-    columns.setSpacing(10 * GRID)
-    groups = {
-        menu: [(command.partition(" · ")[2], keys) for command, keys in group]
-        for menu, group in groupby(rows, lambda row: row[0].partition(" · ")[0])
-    }
-    half = (len(rows) + 2 * len(groups)) / 2
+    row = QHBoxLayout(sheet)
+    row.setContentsMargins(0, 0, 3 * GRID, 0)
+    row.setSpacing(8 * GRID)
+    share = sum(len(group) + 2 for group in groups.values()) / _COLUMNS
     used = math.inf
-    for menu, group in groups.items():
-        if used + len(group) / 2 > half:
+    for title, group in groups.items():
+        if used + len(group) / 2 > share:
             grid = QGridLayout()
-            grid.setHorizontalSpacing(6 * GRID)
+            grid.setHorizontalSpacing(4 * GRID)
             grid.setVerticalSpacing(GRID)
             grid.setAlignment(Qt.AlignmentFlag.AlignTop)
-            columns.addLayout(grid)
+            row.addLayout(grid)
             used = 0
-        _add_group(grid, menu, group)
+        _add_group(grid, title, group)
         used += len(group) + 2
     scroll = QScrollArea()
     scroll.setWidget(sheet)
@@ -137,7 +133,7 @@ def shortcuts(rows: Sequence[tuple[str, str]], parent: QWidget) -> QDialog:
     scroll.setFrameShape(QScrollArea.Shape.NoFrame)
     dialog.column.addWidget(scroll, 1)
     dialog.add_close()
-    room = parent.size() * 0.85
+    room = parent.size() * 0.9
     dialog.resize(
         min(sheet.sizeHint().width() + 14 * GRID, room.width()),
         min(sheet.sizeHint().height() + 24 * GRID, room.height()),

@@ -12,6 +12,7 @@ from transformer_viz import dialogs
 from transformer_viz.help import HelpDialog
 from transformer_viz.log import read_log, versions
 from transformer_viz.palette import Palette
+from transformer_viz.panel_keys import PANEL_KEYS
 from transformer_viz.session import Session
 from transformer_viz.views.model_bar import shape
 
@@ -33,8 +34,15 @@ class HelpCommands(QObject):
         Palette(self._window.commands, self._window).open()
 
     def show_shortcuts(self) -> None:
-        rows = [(name, keys) for _action, name, keys in self._window.commands.listed() if keys]
-        dialogs.shortcuts(rows, self._window).open()
+        """The commands by menu, then what each panel does while it has the keyboard."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for _action, name, keys in self._window.commands.listed():
+            if keys:
+                menu, _, command = name.partition(" · ")
+                groups.setdefault(menu, []).append((command, keys))
+        for panel, known in PANEL_KEYS.items():
+            groups[f"In the {panel}"] = [(one.does, one.text()) for one in known]
+        dialogs.shortcuts(groups, self._window).open()
 
     def show_log(self) -> None:
         if self._log is None:

@@ -20,6 +20,7 @@ from transformer_viz.export.dialog import ExportDialog
 from transformer_viz.export.exporter import Colors, Export, Format, Subject
 from transformer_viz.help import HelpDialog, guide
 from transformer_viz.options import View
+from transformer_viz.panel_keys import PANEL_KEYS
 from transformer_viz.selection import Selection
 from transformer_viz.theme import ThemeChoice, ThemeManager
 from transformer_viz.window import Window
@@ -413,6 +414,9 @@ def test_the_sheet_of_shortcuts_fits_and_lists_every_key(shown: Shown, qtbot: Qt
     said = {label.text() for label in dialog.findChildren(QWidget) if hasattr(label, "text")}
     for _action, _name, keys in shown.window.commands.listed():
         assert not keys or keys in said
+    for panel, known in PANEL_KEYS.items():
+        assert {f"In the {panel}", *(keys.does for keys in known)} <= said
+        assert {keys.text() for keys in known} <= said
     dialog.reject()
 
 

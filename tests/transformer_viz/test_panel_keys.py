@@ -1,0 +1,104 @@
+"""What the sheet of shortcuts says of the panels is what they do, and all they do."""
+
+from collections.abc import Iterator
+from string import ascii_uppercase
+
+import pytest
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.trace.trace import AttentionKind
+from tests.transformer_viz.decoding_desk import Desk, desk, tiny_model
+from transformer_viz.panel_keys import PANEL_KEYS, Keys
+from transformer_viz.theme import ThemeChoice, ThemeManager
+from transformer_viz.window import Window
+
+__all__ = ["desk", "tiny_model"]
+
+PORTABLE = QKeySequence.SequenceFormat.PortableText
+PROBES = (
+    *("Left", "Right", "Up", "Down", "Home", "End", "PgUp", "PgDown"),
+    *("Space", "Return", "Del", "Backspace", "+", "=", "-", "0", "F2"),
+    *ascii_uppercase,
+)
+SYNONYMS = {"=": "+", "Backspace": "Del"}  # the same key without Shift, and a second name
+FIELD = "English text"  # an editor takes every key; test_source_field.py has those that are ours
+
+
+@pytest.fixture
+def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, QWidget]]:
+    """Of each panel the widget that is given its keys, with something to show."""
+    window = Window(desk.session, desk.controller, ThemeManager(qapp, ThemeChoice.LIGHT))
+    window.resize(1280, 720)
+    window.show()
+    desk.session.select(kind=AttentionKind.ENCODER_SELF, query=2, key=1)
+    stage = window.stage
+    for view in ("heatmap", "links", "scores", "positions", "compare", "decoding"):
+        window.show_view(view)
+    desk.controller.comparison.choose_text("The street was too wide.")
+    desk.wait(lambda: desk.controller.what_if.table is not None)
+    desk.wait(lambda: desk.decoding.candidates is not None)
+    window.show_view("compare")
+    desk.wait(lambda: stage.compare.maps.isVisible())
+    window.show_view("positions")
+    window.commands["beam_tree"].trigger()
+    desk.decoding.grow_tree()
+    desk.wait(lambda: desk.decoding.tree is not None)
+    yield {
+        FIELD: window.source.editor,
+        "German text": window.chips,
+        "heads map": window.heads_map.picture,
+        "heatmap": stage.heatmap,
+        "links": stage.links,
+        "scores": stage.scores,
+        "positions": stage.positions.grid.canvas,
+        "decoding": stage.decoding,
+        "candidates and hypotheses": stage.decoding.steps.side.candidates,
+        "beam tree": stage.decoding.beam.canvas,
+        "comparison": stage.compare,
+        "inspector": window.inspector.bars,
+    }
+    window.close()
+    window.deleteLater()
+
+
+def takes(widget: QWidget, sequence: QKeySequence) -> bool:
+    """Whether the widget does something with this key, and leaves it to no one else."""
+    key = sequence[0]
+    event = QKeyEvent(QEvent.Type.KeyPress, key.key(), key.keyboardModifiers())
+    widget.keyPressEvent(event)
+    return event.isAccepted()
+
+
+def test_every_panel_takes_its_keys_and_no_others(panels: dict[str, QWidget]) -> None:
+    assert set(panels) == set(PANEL_KEYS)
+    wrong = []
+    for panel, widget in panels.items():
+        if panel == FIELD:
+            continue
+        said = [sequence for keys in PANEL_KEYS[panel] for sequence in keys.sequences]
+        wrong += [(panel, "not", one.toString()) for one in said if not takes(widget, one)]
+        names = {one.toString(PORTABLE) for one in said}
+        for name in PROBES:
+            if SYNONYMS.get(name, name) not in names and takes(widget, QKeySequence(name)):
+                wrong.append((panel, "unsaid", name))
+    assert wrong == []
+
+
+def test_a_modifier_is_named_once() -> None:
+    assert Keys("Left Right", "", "Ctrl+").text(PORTABLE) == "Ctrl+← →"
+    assert Keys("Left Right", "", "Ctrl+").sequences == (
+        *(QKeySequence("Ctrl+Left"), QKeySequence("Ctrl+Right")),
+    )
+    assert Keys("+ -", "").text(PORTABLE) == "+ −"
+    assert Keys("Return", "", "Shift+").text(PORTABLE) == "Shift+Enter"
+
+
+@pytest.mark.parametrize("panel", PANEL_KEYS)
+def test_every_key_is_one_that_exists_and_is_named_once(panel: str) -> None:
+    sequences = [one for keys in PANEL_KEYS[panel] for one in keys.sequences]
+    assert all(one.count() == 1 and one.toString(PORTABLE) for one in sequences)
+    names = [one.toString(PORTABLE) for one in sequences]
+    assert len(names) == len(set(names))
