@@ -145,6 +145,7 @@ class Documents(QObject):
         view, search, text = self._view(), controller.search, session.text
         selection, options = session.selection, session.options
         trace = str(controller.trace_file or "")
+        second_text, second_model = controller.comparison.text, controller.comparison.path
 
         def write(_progress: Progress) -> None:
             saved = SavedSession(
@@ -155,6 +156,8 @@ class Documents(QObject):
                 view=view,
                 selection=selection,
                 options=options,
+                second_text=second_text,
+                second_model=None if second_model is None else saved_model(second_model),
             )
             save_session(path, saved)
 
@@ -184,6 +187,8 @@ class Documents(QObject):
         self._session.change_options(**asdict(saved.options))
         self.viewWanted.emit(saved.view)
         controller.set_search(saved.search)
+        controller.comparison.choose_model(found.second_model)
+        controller.comparison.choose_text(saved.second_text)
         if found.trace is not None:
             file, trace = found.trace
             controller.show_trace(trace, file, saved.selection)

@@ -43,7 +43,11 @@ class SavedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedSession:
-    """`trace`: path of the file that the trace shown came from, or nothing."""
+    """
+    Attributes:
+        trace: path of the file that the trace shown came from, or nothing.
+        second_text, second_model: what was chosen to compare with.
+    """
 
     model: SavedModel | None
     text: str
@@ -52,6 +56,8 @@ class SavedSession:
     view: View = View.HEATMAP
     selection: Selection = field(default_factory=Selection)
     options: ViewOptions = field(default_factory=ViewOptions)
+    second_text: str | None = None
+    second_model: SavedModel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +66,14 @@ class Found:
 
     Attributes:
         model: the file to open; None keeps the one in use.
+        second_model: the file to compare with, if it is there.
         trace: with its file, to show in place of a translation.
         remarks: what is missing or has changed, in sentences.
     """
 
     session: SavedSession
     model: Path | None = None
+    second_model: Path | None = None
     trace: tuple[Path, Trace] | None = None
     remarks: tuple[str, ...] = ()
 
@@ -86,17 +94,17 @@ def load_session(path: Path) -> Found:
             sentence names it.
     """
     session = _checked(path, _read(path))
-    model, trace, remarks = None, None, []
-    if session.model is not None:
-        model, remark = _find_model(path, session.model)
-        remarks += [remark] if remark else []
+    model, remark = _find_model(path, session.model)
+    second_model, second_remark = _find_model(path, session.second_model)
+    remarks = [each for each in (remark, second_remark) if each]
+    trace = None
     if session.trace:
         place = _find(path, session.trace) or Path(session.trace)
         try:
             trace = place, load_npz(place)
         except UserError as error:
             remarks.append(str(error))
-    return Found(session, model, trace, tuple(remarks))
+    return Found(session, model, second_model, trace, tuple(remarks))
 
 
 def saved_model(path: Path) -> SavedModel:
@@ -133,8 +141,10 @@ def _checked(path: Path, values: dict[str, Any]) -> SavedSession:
         raise UserError(f"{path} cannot be used; what it should have is {error}.") from error
 
 
-def _find_model(path: Path, model: SavedModel) -> tuple[Path | None, str]:
+def _find_model(path: Path, model: SavedModel | None) -> tuple[Path | None, str]:
     """The checkpoint, and what there is to say about it."""
+    if model is None:
+        return None, ""
     bundled = (one for one in bundled_models() if one.stem == model.name)
     found = _find(path, model.path) or next(bundled, None)
     if found is None:

@@ -307,14 +307,18 @@ class Window(QMainWindow):
             self._size_panels()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _dropped_file(event) is not None:
+        if _dropped_files(event):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        path = _dropped_file(event)
-        if path is not None:
-            event.acceptProposedAction()
-            self.files.documents.open(path)
+        event.acceptProposedAction()
+        paths = _dropped_files(event)
+        if len(paths) == 1:
+            self.files.documents.open(paths[0])
+        elif paths:
+            self.show_notice(
+                "Several files were dropped and one can be shown; drop that one alone."
+            )
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.files.may_close():
@@ -331,9 +335,8 @@ class Window(QMainWindow):
         event.accept()
 
 
-def _dropped_file(event: QDropEvent) -> Path | None:
-    urls = event.mimeData().urls()
-    return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None
+def _dropped_files(event: QDropEvent) -> list[Path]:
+    return [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
 
 
 def _caption(text: str, height: int) -> QLabel:

@@ -180,6 +180,7 @@ def test_a_session_brings_everything_back(desk: Desk, qtbot: QtBot, tmp_path: Pa
     desk.session.pin(2, 2, add=True)
     desk.session.change_options(scale=Scale.ROW, merge_words=True)
     desk.controller.set_search(Search(4, 0.9))
+    desk.controller.comparison.choose_text("a b that c")
     qtbot.waitUntil(desk.shows("a b it c"))
     desk.view = View.SCORES
     selection, options = desk.session.selection, desk.session.options
@@ -189,6 +190,8 @@ def test_a_session_brings_everything_back(desk: Desk, qtbot: QtBot, tmp_path: Pa
 
     desk.session.change_options(scale=Scale.LOG, merge_words=False)
     desk.controller.set_search(Search(1, 0.6))
+    desk.controller.comparison.choose_text(None)
+    desk.controller.comparison.choose_model(OTHER)
     desk.controller.translate("other words entirely")
     qtbot.waitUntil(desk.shows("other words entirely"))
     desk.documents.open(path)
@@ -196,6 +199,8 @@ def test_a_session_brings_everything_back(desk: Desk, qtbot: QtBot, tmp_path: Pa
     assert desk.session.selection == selection
     assert desk.session.options == options
     assert desk.controller.search == Search(4, 0.9)
+    assert desk.controller.comparison.text == "a b that c"
+    assert desk.controller.comparison.path is None
     assert desk.views == ["scores"]
     assert desk.controller.settings.recent_files[0] == str(path)
 

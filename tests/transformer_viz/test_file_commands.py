@@ -61,9 +61,9 @@ class Shown(Stage):
     def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier) -> None:
         self.qtbot.keyClick(QApplication.focusWidget() or self.window, key, modifier)
 
-    def drop(self, path: Path) -> None:
+    def drop(self, *paths: Path) -> None:
         data = QMimeData()
-        data.setUrls([QUrl.fromLocalFile(str(path))])
+        data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
         event = QDropEvent(
             QPointF(5, 5),
             Qt.DropAction.CopyAction,
@@ -142,6 +142,14 @@ def test_a_file_that_is_no_use_is_said_in_the_window(shown: Shown, tmp_path: Pat
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
     shown.drop(tmp_path / "a.png")
     assert "a.png is neither" in shown.window.notice.text
+
+
+def test_of_several_files_dropped_none_is_opened_and_why_is_said(
+    shown: Shown, tmp_path: Path
+) -> None:
+    shown.drop(tmp_path / "a.npz", tmp_path / "b.npz")
+    assert "Several files" in shown.window.notice.text
+    assert shown.session.text == "a b it c"
 
 
 # Sessions

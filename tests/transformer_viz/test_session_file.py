@@ -13,6 +13,7 @@ from transformer_viz.options import Combine, Scale, View, ViewOptions
 from transformer_viz.selection import Selection
 from transformer_viz.session import Search
 from transformer_viz.session_file import (
+    Found,
     SavedModel,
     SavedSession,
     load_session,
@@ -50,11 +51,9 @@ def with_model(path: Path) -> SavedSession:
 
 
 def test_what_is_saved_comes_back(path: Path, model: Path) -> None:
-    saved = with_model(model)
+    saved = replace(with_model(model), second_text="x", second_model=saved_model(model))
     save_session(path, saved)
-    found = load_session(path)
-    assert found.session == saved
-    assert (found.model, found.trace, found.remarks) == (model, None, ())
+    assert load_session(path) == Found(saved, model, second_model=model)
 
 
 def test_a_session_is_plain_json(path: Path) -> None:
@@ -75,6 +74,14 @@ def test_a_missing_model_is_named(path: Path, model: Path) -> None:
     (remark,) = found.remarks
     assert "mine is missing" in remark
     assert str(model) in remark
+
+
+def test_a_missing_second_model_is_named(path: Path, model: Path) -> None:
+    save_session(path, replace(SAVED, second_model=saved_model(model)))
+    model.unlink()
+    found = load_session(path)
+    assert found.second_model is None
+    assert "mine is missing" in found.remarks[0]
 
 
 def test_a_model_that_has_changed_is_named(path: Path, model: Path) -> None:
