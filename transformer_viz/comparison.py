@@ -17,20 +17,23 @@ HINT = "Type a second sentence, or choose another model, to see what changes."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sides:
-    """Two traces that belong together: A is the session's, B the second one."""
+    """Two traces that belong together: A is the session's, B the second one.
+
+    `model_a` is None where A was read from a file: nobody knows what made it.
+    """
 
     a: Trace
     b: Trace
-    model_a: ModelInfo
+    model_a: ModelInfo | None
     model_b: ModelInfo
 
     @property
     def same_model(self) -> bool:
-        return self.model_a.path == self.model_b.path
+        return self.model_a is not None and self.model_a.path == self.model_b.path
 
     @property
     def same_vocabulary(self) -> bool:
-        return self.model_a.vocabulary == self.model_b.vocabulary
+        return self.model_a is not None and self.model_a.vocabulary == self.model_b.vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,9 @@ class Comparison(QObject):
     """Keeps side B in step with the session while a view is watching.
 
     What is not chosen for B is as in A, but for a sentence of a minimal pair, which is compared
-    with its counterpart. The sides shown always belong together: while one of them is being
-    computed, and after a failure, the last good ones stay.
+    with its counterpart. A trace from a file is compared with the session's model. The sides
+    shown always belong together: while one of them is being computed, and after a failure, the
+    last good ones stay.
     """
 
     changed = Signal()  # any of the properties below
@@ -67,7 +71,7 @@ class Comparison(QObject):
         self._head: tuple[int, int] | None = None
         self._sides: Sides | None = None
         self._status = Status(Phase.EMPTY, HINT)
-        self._first: tuple[Trace, ModelInfo] | None = None  # A, as it is now
+        self._first: tuple[Trace, ModelInfo] | None = None  # A and the session's model, now
         self._answered: _Question | None = None  # by side B of `sides`
         self._asked: _Question | None = None  # on its way
         self._watched = False
@@ -87,9 +91,7 @@ class Comparison(QObject):
     @property
     def implied_text(self) -> str | None:
         """What B's sentence is while none is chosen."""
-        if self._path is not None:
-            return self._session.text
-        return counterpart(self._session.text)
+        return self._implied(self._session.text)
 
     @property
     def sides(self) -> Sides | None:
@@ -102,12 +104,10 @@ class Comparison(QObject):
 
     def second_head(self, first: Head) -> Head:
         """B's head beside this one of A: the same where the model is the same, else the one
-        chosen, else `facing_head`. A trace from a file may have heads that the model lacks."""
+        chosen, else `facing_head`."""
         sides = self._sides
-        if sides is None:
+        if sides is None or sides.same_model:
             return first
-        if sides.same_model:
-            return nearest(sides.b, first)
         if self._head is not None:
             return nearest(sides.b, Head(first.kind, *self._head))
         return facing_head(sides, first)
@@ -139,9 +139,10 @@ class Comparison(QObject):
         self.textWanted.emit(pair.first)
 
     def swap(self) -> None:
-        """Exchange what is compared; B follows when the session shows the new A."""
+        """Exchange what is compared; B follows when the session shows the new A. A trace from a
+        file stays A: no model makes it again."""
         sides = self._sides
-        if sides is None:
+        if sides is None or sides.model_a is None:
             return
         self._head = None
         if sides.a.text != sides.b.text:
@@ -201,10 +202,16 @@ class Comparison(QObject):
             return None
         trace, model = self._first
         path = self._path or model.path
-        text = self._text or (trace.text if self._path is not None else counterpart(trace.text))
-        if text is None or (text == trace.text and path == model.path):
+        text = self._text or self._implied(trace.text)
+        same = text == trace.text and path == model.path and trace.has_ids
+        if not text or same:
             return None
         return _Question(path, text, self._search)
+
+    def _implied(self, text: str) -> str | None:
+        """B's sentence, unless one is chosen, for this one of A."""
+        from_a_file = self._first is not None and not self._first[0].has_ids
+        return text if from_a_file or self._path is not None else counterpart(text)
 
     def _reason(self) -> str:
         if self._session.model is None:
@@ -231,7 +238,7 @@ class Comparison(QObject):
     def _show(self, model: ModelInfo, trace: Trace) -> None:
         assert self._first is not None, "a question needs an A"
         first, first_model = self._first
-        self._sides = Sides(first, trace, first_model, model)
+        self._sides = Sides(first, trace, first_model if first.has_ids else None, model)
         self._settle(Phase.READY)
 
     def _settle(self, phase: Phase, message: str = "") -> None:
@@ -243,7 +250,8 @@ def facing_head(sides: Sides, first: Head) -> Head:
     """Of another model: for the head that A's model names for "it" the one that B's names, if it
     is of that kind, else the head of the same number, or the last one."""
     named = it_head(sides.model_b)
-    if named is not None and named.kind == first.kind and first == it_head(sides.model_a):
+    facing = sides.model_a is not None and first == it_head(sides.model_a)
+    if named is not None and named.kind == first.kind and facing:
         return nearest(sides.b, named)
     return nearest(sides.b, first)
 

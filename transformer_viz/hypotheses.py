@@ -43,7 +43,7 @@ class Hypothesis:
     @cached_property
     def has_ids(self) -> bool:
         """Whether a model can be asked about it: a trace from a file need not name ids."""
-        return all(id >= 0 for id in self.ids)
+        return self.trace.has_ids
 
     @property
     def is_finished(self) -> bool:

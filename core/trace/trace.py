@@ -133,6 +133,12 @@ class Trace:
     def kinds(self) -> tuple[AttentionKind, ...]:
         return tuple(kind for kind in AttentionKind if kind in self.attention)
 
+    @property
+    def has_ids(self) -> bool:
+        """Whether its tokens name the ids of a vocabulary; those of a trace from a file do not."""
+        tokens = (*self.source_tokens, *self.target_tokens, *self.predicted_tokens)
+        return all(token.id >= 0 for token in tokens)
+
     def layers(self, kind: AttentionKind) -> int:
         return self.attention[kind].layers
 

@@ -28,10 +28,10 @@ OTHER = Path("other.safetensors")
 def word_trace(text: str) -> Trace:
     """A trace of two layers of three heads over the words of the text; the translation is the
     same words in capitals."""
-    end = Token("</s>", kind=TokenKind.SPECIAL)
-    source = (*(Token("▁" + word) for word in text.split()), end)
-    output = tuple(Token("▁" + word) for word in text.upper().split())
-    target = (Token("<s>", kind=TokenKind.SPECIAL), *output)
+    end = Token("</s>", 3, TokenKind.SPECIAL)
+    source = (*(Token("▁" + word, 4 + i) for i, word in enumerate(text.split())), end)
+    output = tuple(Token("▁" + word, 4 + i) for i, word in enumerate(text.upper().split()))
+    target = (Token("<s>", 2, TokenKind.SPECIAL), *output)
 
     def maps(queries: int, keys: int, causal: bool = False) -> StoredAttention:
         ones = np.ones((2, 3, queries, keys), np.float32)

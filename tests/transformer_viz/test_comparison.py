@@ -1,11 +1,12 @@
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind, Head, Trace
-from tests.transformer_viz.stage import GOOD, OTHER, Stage
+from tests.transformer_viz.stage import GOOD, OTHER, Stage, word_trace
 from transformer_viz.bundled import counterpart, minimal_pairs
 from transformer_viz.comparison import Comparison, Sides, facing_head
 from transformer_viz.session import ModelInfo, Phase, Search
@@ -195,6 +196,29 @@ def test_swapping_models(stage: Stage, comparison: Comparison, qtbot: QtBot) -> 
             and (comparison.sides.model_a.path, comparison.sides.model_b.path) == (OTHER, GOOD)
         )
     )
+
+
+def test_a_trace_from_a_file_is_compared_with_the_model_by_words(
+    stage: Stage, comparison: Comparison, qtbot: QtBot
+) -> None:
+    made = word_trace("a b it c")
+    anonymous = tuple(replace(token, id=-1) for token in made.source_tokens)
+    stage.controller.show_trace(replace(made, source_tokens=anonymous), Path("x.npz"))
+    show(qtbot, comparison, "a b it c", "a b it c")
+    sides = comparison.sides
+    assert sides is not None
+    assert sides.model_a is None
+    assert sides.model_b.path == GOOD
+    assert not sides.same_model
+    assert not sides.same_vocabulary
+    assert comparison.implied_text == "a b it c"
+    first = Head(AttentionKind.ENCODER_SELF, 1, 2)
+    assert comparison.second_head(first) == first
+    comparison.textWanted.connect(stage.controller.translate)
+    comparison.choose_text("b")
+    show(qtbot, comparison, "a b it c", "b")
+    comparison.swap()
+    assert stage.session.text == "a b it c", "it stays A"
 
 
 def test_the_head_of_b(stage: Stage, comparison: Comparison, qtbot: QtBot) -> None:

@@ -47,7 +47,6 @@ class CompareBar(QWidget):
         self.text.textEdited.connect(comparison.choose_text)
         self.swap = QPushButton("⇄")
         self.swap.setAccessibleName("Swap A and B")
-        self.swap.setToolTip("Swap A and B")
         self.swap.clicked.connect(comparison.swap)
         self.pairs = QPushButton("Pairs")
         self.pairs.setAccessibleName("Minimal pairs")
@@ -84,7 +83,10 @@ class CompareBar(QWidget):
         middle = Qt.TextElideMode.ElideMiddle
         self.model.setText(literal(self.fontMetrics().elidedText(name, middle, _WIDEST_NAME)))
         self.model.setAccessibleName(f"Model of B: {name}")
-        self.swap.setEnabled(comparison.sides is not None)
+        sides = comparison.sides
+        stays = sides is not None and sides.model_a is None
+        self.swap.setEnabled(sides is not None and not stays)
+        self.swap.setToolTip("A was read from a file and stays A" if stays else "Swap A and B")
 
     def _fill_models(self) -> None:
         menu = self.model.menu()

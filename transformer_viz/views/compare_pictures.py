@@ -159,7 +159,8 @@ def names(request: Request) -> dict[Shown, str]:
         a = " ".join(token_name(facing.a) for facing in differing if facing.a)
         b = " ".join(token_name(facing.b) for facing in differing if facing.b)
     else:
-        a = f"{sides.model_a.name} {head_numbers(request.a)}"
+        name = sides.model_a.name if sides.model_a is not None else "from a file"
+        a = f"{name} {head_numbers(request.a)}"
         b = f"{sides.model_b.name} {head_numbers(request.b)}"
     named = {Shown.A: ("A", a), Shown.B: ("B", b), Shown.MINUS: ("A − B", "")}
     return {shown: " · ".join(filter(None, parts)) for shown, parts in named.items()}

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -404,3 +405,6 @@ def test_names_say_what_differs(trace: Trace, make_trace: MakeTrace) -> None:
     head = Head(E, 0, 0)
     request = Request(sides(trace, make_trace(LONGER)), head, head, ViewOptions(), True)
     assert names(request) == {Shown.A: "A", Shown.B: "B · so very", Shown.MINUS: "A − B"}
+    from_a_file = replace(request, sides=Sides(trace, trace, None, FIRST))
+    assert names(from_a_file)[Shown.A] == "A · from a file 1.1"
+    assert names(from_a_file)[Shown.B] == "B · first 1.1"
