@@ -152,7 +152,7 @@ class Decoding(QObject):
         """
         active = self.active
         if active is not None and text.strip():
-            origin = f"typed at step {step + 1} of {active.number}"
+            origin = f"typed into {active.number} at step {step + 1}"
             self._branch(step, (), text, origin)
 
     def go_on(self) -> None:

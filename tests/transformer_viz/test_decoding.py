@@ -117,7 +117,7 @@ def test_a_typed_word_takes_the_place_of_a_token(desk: Desk) -> None:
     pieces = typed.trace.predicted_tokens[1 : typed.given]
     assert "".join(token.piece for token in pieces) == "▁Tier"
     assert typed.ids[:1] == own.ids[:1]
-    assert typed.origin == "typed at step 2 of 1"
+    assert typed.origin == "typed into 1 at step 2"
 
 
 def test_a_word_that_is_not_in_the_vocabulary_is_said_so(desk: Desk) -> None:
