@@ -119,7 +119,7 @@ def test_a_trace_comes_along_by_name(path: Path, tmp_path: Path) -> None:
     found = load_session(path)
     assert found.trace is not None
     assert found.trace[0] == file
-    assert found.trace[1].source_tokens[0].piece == "a"
+    assert found.trace[1].source_tokens[0].label == "a"
     file.write_bytes(b"PK broken")
     broken = load_session(path)
     assert broken.trace is None
