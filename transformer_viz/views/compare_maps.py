@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 import numpy as np
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from transformer_viz.drawing.marks import Marks
@@ -12,6 +13,7 @@ from transformer_viz.views.compare_pictures import ComparePictures, Shown
 from transformer_viz.views.matrix_canvas import MatrixCanvas
 from transformer_viz.views.readout import Reading, ReadoutCard
 from transformer_viz.views.small_map import SmallMap
+from transformer_viz.views.wording import plain_tooltip
 
 _SMALL, _LARGE = 1, 4  # shares of the width
 
@@ -66,8 +68,7 @@ class CompareMaps(QWidget):
         others = [shown for shown in Shown if shown is not large]
         for titled, shown in zip(self.small, others, strict=True):
             titled.shown = shown
-            titled.title.setText(pictures.names[shown])
-            titled.map.setAccessibleName(pictures.names[shown])
+            titled.set_name(pictures.names[shown])
             titled.map.show_picture(maps[shown], tables[shown], theme)
         scales = {maps[shown].legend.caption[-1]: None for shown in others}
         self._scales.setText("\n".join(scales))
@@ -98,7 +99,9 @@ class _Titled(QWidget):
     def __init__(self, maps: CompareMaps) -> None:
         super().__init__(maps)
         self.shown = Shown.A
+        self._name = ""
         self.title = QLabel()
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         set_role(self.title, "soft")
         self.map = SmallMap()
@@ -109,3 +112,17 @@ class _Titled(QWidget):
         column.setSpacing(GRID)
         column.addWidget(self.title)
         column.addWidget(self.map, 1)
+
+    def set_name(self, name: str) -> None:
+        self._name = name
+        self.title.setToolTip(plain_tooltip(name))
+        self.map.setAccessibleName(name)
+        self._elide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
+        metrics, end = self.title.fontMetrics(), Qt.TextElideMode.ElideRight
+        self.title.setText(metrics.elidedText(self._name, end, self.width()))
