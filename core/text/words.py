@@ -48,19 +48,35 @@ def word_spans(tokens: Sequence[Token]) -> list[range]:
     A word reaches up to the next token that starts one. Specials are words of their own, and so
     is each piece of punctuation at either end of a word, as in (▁tired)(.) but not (▁didn ' t).
     """
-    firsts = [
-        index
-        for index, token in enumerate(tokens)
-        if index == 0 or token.starts_word or tokens[index - 1].kind is TokenKind.SPECIAL
+    firsts = [index for index in range(len(tokens)) if _starts(tokens, index)]
+    return [span for run in pairwise([*firsts, len(tokens)]) for span in _spans(tokens, *run)]
+
+
+def word_span(tokens: Sequence[Token], index: int) -> range:
+    """The one of `word_spans` that a token is in, found without the others."""
+    first, stop = index, index + 1
+    while not _starts(tokens, first):
+        first -= 1
+    while stop < len(tokens) and not _starts(tokens, stop):
+        stop += 1
+    return next(span for span in _spans(tokens, first, stop) if index in span)
+
+
+def _starts(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a word starts here, the punctuation before and after it included."""
+    special = index > 0 and tokens[index - 1].kind is TokenKind.SPECIAL
+    return index == 0 or tokens[index].starts_word or special
+
+
+def _spans(tokens: Sequence[Token], first: int, stop: int) -> list[range]:
+    """A word from one start to the next, and each piece of punctuation at its ends."""
+    plain = [i for i in range(first, stop) if not _is_punctuation(tokens[i])]
+    begin, end = (plain[0], plain[-1] + 1) if plain else (stop, stop)
+    return [
+        *(range(i, i + 1) for i in range(first, begin)),
+        *([range(begin, end)] if plain else []),
+        *(range(i, i + 1) for i in range(end, stop)),
     ]
-    spans = []
-    for first, stop in pairwise([*firsts, len(tokens)]):
-        plain = [i for i in range(first, stop) if not _is_punctuation(tokens[i])]
-        begin, end = (plain[0], plain[-1] + 1) if plain else (stop, stop)
-        spans += [range(i, i + 1) for i in range(first, begin)]
-        spans += [range(begin, end)] if plain else []
-        spans += [range(i, i + 1) for i in range(end, stop)]
-    return spans
 
 
 def join_pieces(tokens: Sequence[Token]) -> Token:

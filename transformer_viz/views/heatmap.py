@@ -214,7 +214,7 @@ class Heatmap(StageView):
         self._show_card(reading, row, column)
         self.tray.show_pins([self._tag(trace, axes, pin) for pin in selection.pinned])
         for view in (self.canvas, self.grid):
-            announce(view, self._description(reading))
+            announce(view, describe_selection(session))
 
     def _show_card(self, reading: Reading | None, row: int | None, column: int | None) -> None:
         if reading is None or row is None or column is None or len(self._maps.groups) > 1:
@@ -235,19 +235,14 @@ class Heatmap(StageView):
         kind = self.session.selection.kind
         names = []
         if query is not None:
-            names.append(token_name(trace.query_tokens(kind)[query]))
+            names.append(trace.query_tokens(kind)[query] if row is None else axes.rows.tokens[row])
         if key is not None:
-            names.append(token_name(trace.key_tokens(kind)[key]))
+            names.append(
+                trace.key_tokens(kind)[key] if column is None else axes.columns.tokens[column]
+            )
         if row is None and column is None:
-            return Pin(pin, " → ".join(names), "hidden")
-        return Pin(pin, f"{'row' if column is None else 'column'} {names[0]}", "")
-
-    def _description(self, reading: Reading | None) -> str:
-        """For screen readers; in words where the map is of words."""
-        if reading is None or not self.session.options.merge_words:
-            return describe_selection(self.session)
-        title = heads_title(self._read, averaged=True)
-        return f"{title} · {reading.title}: weight {reading.value}"
+            return Pin(pin, " → ".join(map(token_name, names)), "hidden")
+        return Pin(pin, f"{'row' if column is None else 'column'} {token_name(names[0])}", "")
 
     # From the user
 

@@ -4,6 +4,8 @@ import html
 from collections.abc import Sequence
 
 from core.text.tokens import Token
+from core.text.words import join_pieces, word_span
+from core.trace.head_map import cell_weight
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.atlas import TITLES
 from transformer_viz.drawing.labels import display_text, isolated
@@ -79,8 +81,8 @@ def predicted_token(trace: Trace, kind: AttentionKind, query: int) -> Token | No
 
 
 def describe_selection(session: Session) -> str:
-    """The heads, and the row or cell in focus with its weight, in tokens: for the status bar and
-    screen readers. Of heads side by side, the weight is that of the current one."""
+    """The heads, and the row or cell in focus with its weight, in tokens or merged words: for the
+    status bar and screen readers. Of heads side by side, the weight is that of the current one."""
     selection, trace = session.selection, session.trace
     averaged = session.options.combine is Combine.MEAN
     heads = selection.heads if averaged else (selection.primary,)
@@ -92,14 +94,23 @@ def describe_selection(session: Session) -> str:
     query, key = session.focus
     if trace is None or query is None:
         return name
-    kind = selection.kind
-    predicted = predicted_token(trace, kind, query)
+    kind, merged = selection.kind, session.options.merge_words
+    tokens = trace.query_tokens(kind)
+    queries = word_span(tokens, query) if merged else range(query, query + 1)
+    predicted = predicted_token(trace, kind, queries[-1])
     ahead = f", predicts {token_name(predicted)}" if predicted is not None else ""
-    row = f"{token_name(trace.query_tokens(kind)[query])} ({query + 1}{ahead})"
+    cell = f"{name} · {_named(tokens, queries, ahead)}"
     if key is None:
-        return f"{name} · {row}"
-    column = f"{token_name(trace.key_tokens(kind)[key])} ({key + 1})"
-    if not trace.allowed(kind)[query, key]:
-        return f"{name} · {row} → {column}: masked"
-    weight = sum(float(trace.row(*head, query)[key]) for head in heads) / len(heads)
-    return f"{name} · {row} → {column}: weight {weight:.4f}"
+        return cell
+    tokens = trace.key_tokens(kind)
+    keys = word_span(tokens, key) if merged else range(key, key + 1)
+    cell += f" → {_named(tokens, keys)}"
+    if not trace.allowed(kind)[queries.start : queries.stop, keys.start : keys.stop].any():
+        return f"{cell}: masked"
+    return f"{cell}: weight {cell_weight(trace, heads, queries, keys):.4f}"
+
+
+def _named(tokens: Sequence[Token], span: range, more: str = "") -> str:
+    """A token or a word with its place in the text: "it (10)", "didn't (3–5)"."""
+    places = f"{span.start + 1}–{span.stop}" if len(span) > 1 else f"{span.stop}"
+    return f"{token_name(join_pieces(tokens[span.start : span.stop]))} ({places}{more})"

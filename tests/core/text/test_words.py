@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from core.text.tokens import Token, TokenKind
-from core.text.words import first_pieces, join_pieces, word_spans, words_of_pieces
+from core.text.words import first_pieces, join_pieces, word_span, word_spans, words_of_pieces
 
 #            0123456789
 TEXT_SPANS = [(0, 2), (3, 8), (8, 9)]  # "Ja überh."
@@ -73,6 +73,9 @@ def test_pieces_belong_to_the_written_word(pieces: str, words: list[str]) -> Non
             tokens.append(Token(piece))
     spans = word_spans(tokens)
     assert [" ".join(pieces.split()[i] for i in span) for span in spans] == words
+    assert [word_span(tokens, i) for i in range(len(tokens))] == [
+        span for span in spans for _ in span
+    ]
 
 
 def test_no_tokens_are_no_words() -> None:

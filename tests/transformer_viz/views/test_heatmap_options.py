@@ -71,7 +71,7 @@ def test_a_word_reads_the_sum_of_its_columns(session, trace: Trace, heatmap: Hea
     assert {"müde → schlief", f"{weight:.4f}", "sum of 2 columns"} <= set(shown)
     assert not any("score" in text for text in shown), "a word has no one score"
     heard = heatmap.canvas.accessibleDescription()
-    assert heard.endswith(f"müde → schlief: weight {weight:.3f}")
+    assert heard.endswith(f"müde (9, predicts war) → schlief (4–5): weight {weight:.4f}")
 
 
 def test_pointing_at_a_word_points_at_its_last_piece(qtbot, session, heatmap: Heatmap) -> None:
@@ -88,6 +88,13 @@ def test_a_pin_on_any_piece_is_the_pin_of_its_word(qtbot, session, heatmap: Heat
     point = heatmap.canvas.cell_rect(3, 1).center().toPoint()
     qtbot.mouseClick(heatmap.canvas, Qt.MouseButton.LeftButton, pos=point)
     assert session.selection.pinned == (), "the second click on the same cell releases it"
+
+
+def test_a_pinned_row_of_a_word_has_the_name_of_the_word(session, heatmap: Heatmap) -> None:
+    session.select(kind=D, query=SCHLIEF[1])
+    assert heatmap.tray.tags[0].choose.text().strip() == "row lief"
+    session.change_options(merge_words=True)
+    assert heatmap.tray.tags[0].choose.text().strip() == "row schlief"
 
 
 def test_hidden_specials_leave_their_weight_behind(

@@ -43,3 +43,15 @@ def test_several_heads_are_named_as_they_are_shown(
     assert said() == "Encoder self · mean of 3 heads: 1.1, 1.3, 2.1"
     session.change_options(combine=Combine.SIDE_BY_SIDE)
     assert said() == "Encoder self · 3 heads: 1.1, 1.3, 2.1; current: 2.1"
+
+
+def test_merged_words_are_named_and_weighed_as_the_map_draws_them(
+    session: Session, said: Callable[[], str]
+) -> None:
+    session.change_options(merge_words=True)
+    session.select(kind=AttentionKind.DECODER_SELF, layer=0, head=0, query=4, key=2)  # lief, Tier
+    assert session.trace is not None
+    weight = session.trace.weights(AttentionKind.DECODER_SELF, 0, 0)[3:5, 2].mean()
+    assert said().endswith(f"schlief (4–5, predicts ,) → Tier (3): weight {weight:.4f}")
+    session.select(query=2, key=3)  # Tier, sch
+    assert said().endswith("Tier (3, predicts sch) → schlief (4–5): masked")
