@@ -74,6 +74,9 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
     engine.loaded.connect(collector.spare)
     controller = Controller(session, engine, settings, file)
     session.change_options(**asdict(settings.options))
+    controller.comparison.choose_text(settings.second_text)
+    if Path(settings.second_model).is_file():
+        controller.comparison.choose_model(Path(settings.second_model))
     window = Window(session, controller, ThemeManager(app, settings.theme), log)
     if options.size is not None:
         window.setWindowState(Qt.WindowState.WindowNoState)

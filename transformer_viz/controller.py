@@ -181,6 +181,8 @@ class Controller(QObject):
             trace=str(self._trace_file or ""),
             selection=self._wanted or session.selection,
             options=session.options,
+            second_text=self.comparison.text,
+            second_model=str(self.comparison.path or ""),
         )
         notice = self._file.save(now)
         if notice is not None:

@@ -51,6 +51,8 @@ class Settings:
     text: str | None = None  # sentence shown last, None before the first start
     trace: str = ""  # the file shown last in place of a translation
     selection: Selection | None = None  # shown last, in that sentence
+    second_text: str | None = None  # compared with last
+    second_model: str = ""  # the path of the checkpoint compared with last
     view: View = View.HEATMAP
     options: ViewOptions = field(default_factory=ViewOptions)
     beam: int = 1  # 1 is greedy
@@ -158,6 +160,8 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "text": optional(string),
     "trace": string,
     "selection": optional(record(Selection)),
+    "second_text": optional(string),
+    "second_model": string,
     "view": one_of(View),
     "options": check_options,
     "beam": whole(1, MAX_BEAM),

@@ -121,8 +121,11 @@ def test_the_window_is_visible_before_torch_is_imported(tiny: Path) -> None:
         "os.kill(os.getpid(), signal.SIGINT)",
         "window._session.statusChanged.connect(lambda _: os.kill(os.getpid(), signal.SIGINT))",
         "window._session.traceChanged.connect(lambda _: os.kill(os.getpid(), signal.SIGINT))",
+        "transfers = window._controller.transfers; "
+        "transfers.save('a', lambda progress: [progress(0, 1) for _ in iter(int, 1)], print); "
+        "window.close(); os.kill(os.getpid(), signal.SIGINT)",
     ],
-    ids=["before loading", "while the engine loads", "at rest"],
+    ids=["before loading", "while the engine loads", "at rest", "while it asks"],
 )
 def test_ctrl_c_closes_the_window_and_saves(tiny: Path, tmp_path: Path, watch: str) -> None:
     done = run_watched(watch, tiny, "--text", TEXT, "--config-dir", tmp_path)
@@ -142,6 +145,7 @@ def test_the_last_session_comes_back_at_the_next_start(tiny: Path, tmp_path: Pat
         "window._session.select(kind='cross', layer=2, head=3, query=1)",
         "window._session.change_options(merge_words=True)",
         "window.show_view('scores')",
+        "window._controller.comparison.choose_text('It slept.')",
     ).replace("'cross'", "list(window._session.trace.kinds)[2]")
     done = run_watched(first, tiny, "--text", TEXT, "--config-dir", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -149,12 +153,13 @@ def test_the_last_session_comes_back_at_the_next_start(tiny: Path, tmp_path: Pat
     again = on_settled(
         "print(window.source.text(), window._session.model.name, window._session.selection.primary,"
         " window._session.selection.query, window.stage.current,"
-        " window._session.options.merge_words, window.history.can_undo)"
+        " window._session.options.merge_words, window.history.can_undo,"
+        " window._controller.comparison.text)"
     )
     done = run_watched(again, "--config-dir", tmp_path)
     assert done.stderr == ""
     head = "Head(kind=<AttentionKind.CROSS: 'cross'>, layer=2, head=3)"
-    assert done.stdout == f"{TEXT} tiny {head} 1 scores True False\n"
+    assert done.stdout == f"{TEXT} tiny {head} 1 scores True False It slept.\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
