@@ -226,6 +226,7 @@ PICTURES = (
         options=ViewOptions(scores_scaled=False),
         acts=(pin("was"),),
     ),
+    Picture(name="inspector", part="inspector", acts=(TRANSLATED, pin("es"))),
     Picture(name="positions-grid", view=View.POSITIONS),
     Picture(name="positions-curves", view=View.POSITIONS, acts=(press("Curves"),)),
     Picture(name="positions-similarity", view=View.POSITIONS, acts=(press("Similarity"),)),
