@@ -46,6 +46,7 @@ EXPORT_RATIO = 4.0
 INLINE_CELLS = 500_000
 """A trace of so many cells, over all heads, is drawn at once; a larger one fills in."""
 
+_HOW = "Ctrl+click adds the head or takes it out, Shift+click selects all up to it"
 _NOTES = ("rows layers · columns heads", "layers × heads")
 _LEGEND = legend(Scale.ABSOLUTE, None)  # thumbnails are always drawn on this scale
 _SCALE_HEIGHT, _SCALE_MARGIN = 8 * GRID, 3 * GRID
@@ -323,7 +324,7 @@ class AtlasView(PictureArea):
         if trace is None or known is None:
             return f"{head_name(head)}\nmeasuring …"
         lines = (f"{one.name}: {one.text(known[head], trace, head)}" for one in MEASURES)
-        return "\n".join([head_name(head), *lines])
+        return "\n".join([head_name(head), *lines, _HOW])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         cursor, key, modifiers = self._cursor, event.key(), event.modifiers()

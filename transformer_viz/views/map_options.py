@@ -1,6 +1,6 @@
 """The controls above a map: how weights become colours, and what its rows and columns are."""
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QPushButton, QSizePolicy, QWidget
 
 from transformer_viz.drawing.scales import EXPLANATIONS, NAMES
@@ -29,7 +29,7 @@ class MapOptions(QWidget):
         self.setSizePolicy(policy)
         self.scale = QComboBox()
         for scale in Scale:
-            self.scale.addItem(NAMES[scale].capitalize(), scale.value)
+            _add(self.scale, NAMES[scale].capitalize(), scale.value, EXPLANATIONS[scale])
         _name(self.scale, "Colour scale")
         self.threshold = QDoubleSpinBox(
             minimum=0.0, maximum=1.0, singleStep=0.01, decimals=3, value=0.0
@@ -53,8 +53,8 @@ class MapOptions(QWidget):
             "that falls on them is written at the end of each row.",
         )
         self.combine = QComboBox()
-        for combine, (name, _) in _COMBINATIONS.items():
-            self.combine.addItem(name, combine.value)
+        for combine, (name, tip) in _COMBINATIONS.items():
+            _add(self.combine, name, combine.value, tip)
         _name(self.combine, "Several heads")
         self.fit = QPushButton("Fit")
         self.fit.setToolTip("Show the whole map (0 or Home). The wheel zooms, dragging pans.")
@@ -100,6 +100,11 @@ class MapOptions(QWidget):
         self.threshold.blockSignals(False)
         self.merge_words.setChecked(options.merge_words)
         self.hide_specials.setChecked(options.hide_specials)
+
+
+def _add(box: QComboBox, name: str, value: str, tip: str) -> None:
+    box.addItem(name, value)
+    box.setItemData(box.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
 
 
 def _name(box: QComboBox, name: str) -> None:

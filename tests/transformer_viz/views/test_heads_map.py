@@ -398,6 +398,7 @@ def test_the_tooltip_tells_every_statistic(session, trace, heads_map) -> None:
     assert f"confidence: {known.confidence:.2f}" in text
     assert all(f"{one.name}: " in text for one in MEASURES)
     title = QPoint(40, heads_map._layout.sections[0].top + 10)
+    assert "Ctrl+click" in text
     assert "these 6 heads" in heads_map.explanation(title)
 
 

@@ -1,4 +1,5 @@
 import pytest
+from PySide6.QtCore import Qt
 
 from transformer_viz.options import Combine, Scale
 from transformer_viz.views.map_options import MapOptions
@@ -13,6 +14,13 @@ def test_every_control_explains_itself(controls: MapOptions) -> None:
     for control in controls.all:
         assert control.toolTip()
         assert control.accessibleName()
+
+
+def test_every_choice_explains_itself_before_it_is_made(controls: MapOptions) -> None:
+    for box in (controls.scale, controls.combine):
+        tips = [box.itemData(index, Qt.ItemDataRole.ToolTipRole) for index in range(box.count())]
+        assert all(tips)
+        assert len(set(tips)) == box.count()
 
 
 def test_one_line_where_there_is_room_and_more_where_there_is_not(controls: MapOptions) -> None:
