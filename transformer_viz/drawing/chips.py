@@ -6,12 +6,13 @@ The pieces of one word touch; a thin bar below each chip is the probability of i
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QPainter, QPen
 
-from core.text.tokens import Token
+from core.text.tokens import Token, TokenKind
 from transformer_viz.drawing.labels import draw_label, label_widths
 from transformer_viz.drawing.shading import shaded
 from transformer_viz.theme import GRID, Theme, scaled_font
@@ -64,12 +65,13 @@ def lay_out_chips(
 ) -> ChipLayout:
     """Break lines between words, so that the pieces of a word stay together; a word longer than a
     line breaks where it must."""
+    most = _LONGEST + 2 * size.padding
+    wanted = [label + 2 * size.padding for label in label_widths(size.font(font), tokens)]
+    widths = [width if width < most else most for width in wanted]
     rects: list[QRectF] = []
-    labels = label_widths(size.font(font), tokens)
-    widths = iter([min(label, _LONGEST) + 2 * size.padding for label in labels])
     x, y = 0.0, 0.0
     for word in _words(tokens):
-        chips = [next(widths) for _ in word]
+        chips = widths[word]
         if x > 0 and x + sum(chips) > width:
             x, y = 0.0, y + size.pitch
         for chip in chips:
@@ -81,14 +83,13 @@ def lay_out_chips(
     return ChipLayout(tuple(rects), int(y) + size.pitch, QPointF(x, y))
 
 
-def _words(tokens: Sequence[Token]) -> list[list[Token]]:
-    words: list[list[Token]] = []
-    for token in tokens:
-        if words and not token.starts_word and words[-1][-1].kind != "special":
-            words[-1].append(token)
-        else:
-            words.append([token])
-    return words
+def _words(tokens: Sequence[Token]) -> list[slice]:
+    starts = [
+        index
+        for index, token in enumerate(tokens)
+        if index == 0 or token.starts_word or tokens[index - 1].kind is TokenKind.SPECIAL
+    ]
+    return [slice(first, last) for first, last in pairwise([*starts, len(tokens)])]
 
 
 def draw_chip(
