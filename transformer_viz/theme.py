@@ -196,6 +196,7 @@ def style_sheet(theme: Theme) -> str:
     }}
     QPushButton[role="quiet"] {{ color: {t.soft}; background: {t.chrome}; }}
     QPushButton:focus, QToolButton:focus {{ border-color: {t.accent}; }}
+    QToolButton:checked:focus {{ border-width: 2px; padding: 3px 7px; }}
     QPushButton:disabled, QToolButton:disabled {{ color: {t.faint}; border-color: {t.line}; }}
     QToolButton::menu-indicator, QPushButton::menu-indicator {{ width: 8px; }}
     QPlainTextEdit, QLineEdit {{

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from core.trace.trace import AttentionKind
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz.controller import MAX_CHARACTERS
 from transformer_viz.options import View
@@ -161,6 +162,18 @@ def test_tab_reaches_every_control(shown: Shown, qtbot: QtBot, view: View) -> No
     assert {
         widget.accessibleName() for widget in wanted - reached if not _by_arrows(widget)
     } == set()
+
+
+@pytest.mark.parametrize("panel", ["chips", "inspector"])
+def test_the_focus_is_seen_before_anything_is_chosen_there(shown: Shown, panel: str) -> None:
+    shown.session.select(kind=AttentionKind.ENCODER_SELF, query=1, key=None)
+    widget = getattr(shown.window, panel)
+    widget.setFocus()
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    seen = focused.grab().toImage()
+    shown.window.source.setFocus()
+    assert focused.grab().toImage() != seen
 
 
 def _by_arrows(widget: QWidget) -> bool:

@@ -183,9 +183,10 @@ class TargetChips(PictureArea):
                         log_probability=self._log_probability(step),
                         shade=self._shades[step],
                     )
-            if self.hasFocus() and current is not None:
+            if self.hasFocus() and self._tokens:
                 painter.setPen(QPen(self.theme.color("accent"), 2))
-                painter.drawRoundedRect(self._layout.rects[current].adjusted(1, 1, -1, -1), 3, 3)
+                framed = self._layout.rects[current or 0]  # the arrow keys begin at the first
+                painter.drawRoundedRect(framed.adjusted(1, 1, -1, -1), 3, 3)
             self._draw_count(painter)
 
     def _draw_count(self, painter: QPainter) -> None:

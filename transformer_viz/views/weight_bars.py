@@ -49,10 +49,9 @@ class WeightBars(QWidget):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             area = QRectF(self.rect())
             draw_bars(painter, area, self._bars, self._theme, self.font(), marked=self._marked)
-            row = self._marked_row()
-            if self.hasFocus() and row is not None:
+            if self.hasFocus() and self._bars:
                 painter.setPen(QPen(self._theme.color("accent"), 1))
-                top = row * ROW
+                top = (self._marked_row() or 0) * ROW  # the arrow keys begin at the first
                 painter.drawRoundedRect(QRectF(0.5, top + 0.5, self.width() - 1, ROW - 1), 3, 3)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
