@@ -15,7 +15,7 @@ from transformer_viz.views.wording import head_numbers, predicted_token, signed,
 _WIDEST = 80 * GRID
 _OFFSET = 3 * GRID
 _MOST_HEADS = 6  # of a mean, whose own weights are shown
-MASKED_NOTE = "masked: not there yet when this row is computed"
+_MASKED = ("masked", "a later token")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def read_cell(trace: Trace, heads: Sequence[Head], axes: MapAxes, row: int, colu
     if predicted is not None:
         lines.append(("predicts", token_name(predicted)))
     if not trace.allowed(kind)[queries.start : queries.stop, keys.start : keys.stop].any():
-        return Reading(title, None, (*lines, ("", MASKED_NOTE)))
+        return Reading(title, None, (*lines, _MASKED))
     weight = cell_weight(trace, heads, queries, keys)
     if len(heads) > 1:
         lines.append((f"weight, mean of {len(heads)} heads", f"{weight:.4f}"))
