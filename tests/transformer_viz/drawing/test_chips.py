@@ -7,7 +7,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
 
 from core.text.tokens import Token, TokenKind
-from transformer_viz.drawing.chips import HEIGHT, draw_chip, lay_out_chips
+from transformer_viz.drawing.chips import COMPACT, HEIGHT, draw_chip, lay_out_chips
 from transformer_viz.drawing.images import to_array
 from transformer_viz.theme import LIGHT
 
@@ -31,6 +31,26 @@ def test_chips_do_not_overlap_and_lines_break_between_words(
             assert tokens[index].starts_word or word_width(tokens, rects, index) > width
             assert rect.left() == 0
             assert rect.top() > before.bottom()
+
+
+@given(pieces, st.integers(50, 400), st.integers(-50, 400), st.integers(0, 100))
+def test_a_band_of_the_flow_touches_exactly_its_chips(
+    qapp, texts: list[str], width: int, top: int, height: int
+) -> None:
+    layout = lay_out_chips([Token(text) for text in texts], width, qapp.font())
+    touched = [
+        index
+        for index, rect in enumerate(layout.rects)
+        if rect.bottom() >= top and rect.top() <= top + height
+    ]
+    assert list(layout.between(top, top + height)) == touched
+
+
+def test_compact_chips_take_less_room(qapp) -> None:
+    tokens = [Token("▁Tier")] * 20
+    normal = lay_out_chips(tokens, 300, qapp.font())
+    compact = lay_out_chips(tokens, 300, qapp.font(), COMPACT)
+    assert compact.height < 0.7 * normal.height
 
 
 def word_width(tokens: list[Token], rects: tuple[QRectF, ...], index: int) -> float:

@@ -1,6 +1,7 @@
 """The map of the decoder as it grows: what is drawn after a step and what is not."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -120,3 +121,14 @@ def test_a_trace_without_probabilities_is_drawn(
     pixels, layout = painted(without, 5)
     beside = pixels[:, int(layout.matrix.right()) + 4 :, :3]
     assert (beside == LIGHT.color("paper").getRgb()[:3]).all()
+
+
+def test_bars_have_only_the_room_that_cells_leave(qapp: QApplication, trace: Trace) -> None:
+    picture = picture_of(trace)
+    wide = lay_out_growing(picture, QSizeF(900, 300), QFont(), 1.0)
+    narrow = lay_out_growing(picture, QSizeF(360, 900), QFont(), 1.0)
+    assert wide.bars > 0
+    assert narrow.bars == 0
+    assert narrow.matrix.right() < 360
+    unknown = replace(picture, log_probabilities=None)
+    assert lay_out_growing(unknown, QSizeF(360, 900), QFont(), 1.0).cell > narrow.cell
