@@ -21,6 +21,7 @@ class CandidateList(RowList):
         super().__init__(ROW)
         self.rows: tuple[CandidateRow, ...] = ()
         self.setAccessibleName("Candidates of this step")
+        self.setMaximumHeight(MOST * ROW)
 
     def show_rows(self, rows: tuple[CandidateRow, ...]) -> None:
         self.rows = rows
