@@ -39,6 +39,7 @@ class Transport(QWidget):
             row.addWidget(widget)
         row.addSpacing(2 * GRID)
         row.addWidget(self.position)
+        row.addSpacing(2 * GRID)
         row.addWidget(self.speed)
         walk.moved.connect(self.show_state)
         walk.playingChanged.connect(self.show_state)
