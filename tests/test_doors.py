@@ -43,6 +43,8 @@ CORE_ENTRANCES = {"core.cli", "core.commands", "core.__main__"}
 APP_VALUES = {
     *("core.errors", "core.files", "core.config", "core.bundled"),
     *("core.decoding.beam_tree", "core.decoding.penalty"),
+    *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
+    *("core.training.run_folder", "core.training.schedule"),
     *(
         "core.text.tokens",
         "core.text.words",
