@@ -48,7 +48,7 @@ class Step(Event):
     ``train_loss`` is the smoothed loss of a target token, ``gloss_loss`` that of a glossed word,
     ``tokens_per_second`` counts target tokens without padding. ``position_cosine`` is the mean
     cosine between the encoder's outputs at different positions of a sentence; near 1 the encoder
-    has collapsed.
+    has collapsed. ``seconds`` have been spent on updates since the run began.
     """
 
     name = "step"
@@ -59,6 +59,7 @@ class Step(Event):
     gradient_norm: float
     position_cosine: float
     tokens_per_second: float
+    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -141,6 +141,7 @@ class Trainer:
                 gradient_norm=update.gradient_norm,
                 position_cosine=update.position_cosine,
                 tokens_per_second=sums.tokens / sums.seconds,
+                seconds=self.position.seconds,
             )
         )
         self.position.since_log = Sums()

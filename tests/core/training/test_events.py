@@ -31,6 +31,7 @@ def step(number: int) -> Step:
         gradient_norm=1.0,
         position_cosine=0.2,
         tokens_per_second=1234.5,
+        seconds=60.0,
     )
 
 

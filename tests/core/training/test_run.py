@@ -66,7 +66,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def without_times(path: Path) -> list[dict[str, Any]]:
     return [
-        {key: value for key, value in line.items() if key != "tokens_per_second"}
+        {key: value for key, value in line.items() if key not in ("tokens_per_second", "seconds")}
         for line in lines(path)
     ]
 
