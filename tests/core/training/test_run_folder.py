@@ -21,6 +21,7 @@ def step(number: int) -> Step:
         gradient_norm=2.0,
         position_cosine=0.1,
         tokens_per_second=10.0,
+        seconds=1.0,
     )
 
 
