@@ -44,7 +44,7 @@ APP_VALUES = {
     *("core.errors", "core.files", "core.config", "core.bundled"),
     *("core.decoding.beam_tree", "core.decoding.penalty"),
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
-    *("core.training.run_folder", "core.training.schedule"),
+    *("core.training.probe_log", "core.training.run_folder", "core.training.schedule"),
     *(
         "core.text.tokens",
         "core.text.words",

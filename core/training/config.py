@@ -12,6 +12,12 @@ from core.errors import UserError
 from core.fields import from_mapping, require, require_choice, require_share
 
 GRAMMAR = "grammar"
+PROBES = (
+    "The animal didn't cross the street because it was too tired.",
+    "The animal didn't cross the street because it was too wide.",
+)
+MOST_PROBES = 16
+LONGEST_PROBE = 300  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +45,10 @@ class TrainingConfig:
         average_last: checkpoints whose mean becomes the run's model.
         device: "auto", "cpu", "cuda", "cuda:1" … or "mps".
         precision: "fp32", or "bf16" for matrix products in bfloat16 on CUDA.
+        probes: sentences whose attention is recorded while the model learns; see
+            ``core.training.probes``.
+        probe_points: how often, evenly in the logarithm of the step, besides once at the start;
+            0 records nothing.
         threads: of the CPU; None for all. Sums depend on it in the last bit, so a run keeps it.
     """
 
@@ -68,6 +78,8 @@ class TrainingConfig:
     checkpoint_every: int = 1_500
     keep_checkpoints: int = 5
     average_last: int = 5
+    probes: tuple[str, ...] = PROBES
+    probe_points: int = 24
     device: str = "auto"
     precision: str = "fp32"
     threads: int | None = None
@@ -99,7 +111,14 @@ class TrainingConfig:
             "average_last",
         ):
             require(getattr(self, field) >= 1, field, getattr(self, field), "1 or more")
-        for field in ("warmup", "seed", "gloss_weight"):
+        require(
+            len(self.probes) <= MOST_PROBES
+            and all(text.strip() and len(text) <= LONGEST_PROBE for text in self.probes),
+            "probes",
+            self.probes,
+            f"up to {MOST_PROBES} sentences of up to {LONGEST_PROBE} characters, none empty",
+        )
+        for field in ("warmup", "seed", "gloss_weight", "probe_points"):
             require(getattr(self, field) >= 0, field, getattr(self, field), "0 or more")
         for field in ("peak_factor", "adam_epsilon", "init_scale"):
             require(getattr(self, field) > 0, field, getattr(self, field), "above 0")

@@ -3,6 +3,8 @@
 run.json            configuration, seed, versions, command, data
 metrics.jsonl       a line per logged step and per validation
 samples.jsonl       translations of fixed sentences at each validation
+probes.jsonl        statistics of each head by step
+probes/             step-000123-0.npz …, the attention on each probe sentence
 checkpoints/        step-000100.safetensors …, complete models
 state/              what exact resumption needs besides
 model.safetensors   the result
@@ -24,6 +26,7 @@ from core.training.events import Event, Step, Validation
 FORMAT = "transformer-viz-run"
 FORMAT_VERSION = 1
 _CHECKPOINT = re.compile(r"step-(\d+)\.safetensors")
+_PROBE = re.compile(r"step-(\d+)-\d+\.npz")
 
 
 class RunFolder:
@@ -34,6 +37,7 @@ class RunFolder:
         self.record = path / "run.json"
         self.metrics = path / "metrics.jsonl"
         self.samples = path / "samples.jsonl"
+        self.probe_log = path / "probes.jsonl"
         self.state = path / "state" / "state.safetensors"
         self.model = path / "model.safetensors"
 
@@ -130,13 +134,20 @@ class RunFolder:
         for path in self.checkpoints()[:-keep]:
             path.unlink(missing_ok=True)
 
+    def probe(self, step: int, sentence: int) -> Path:
+        """The trace of a probe sentence, counted from 0."""
+        return self.path / "probes" / f"step-{step:06}-{sentence}.npz"
+
     def rewind(self, step: int) -> None:
-        """Take back lines and checkpoints beyond ``step``; they are about to be made again."""
-        for path in (self.metrics, self.samples):
+        """Take back lines, probes and checkpoints beyond ``step``; they will be made again."""
+        for path in (self.metrics, self.samples, self.probe_log):
             if path.exists():
                 atomic_write_text(path, "".join(_lines_up_to(path, step)))
         for written, path in self._checkpoints_by_step().items():
             if written > step:
+                path.unlink()
+        for path in (self.path / "probes").glob("step-*.npz"):
+            if (match := _PROBE.fullmatch(path.name)) and int(match.group(1)) > step:
                 path.unlink()
 
     def _checkpoints_by_step(self) -> dict[int, Path]:
