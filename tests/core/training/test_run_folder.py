@@ -102,14 +102,19 @@ def test_rewinding_drops_what_came_after_and_a_line_cut_short(folder: RunFolder)
     for number in (10, 20, 30):
         folder.log(step(number))
         folder.append(folder.samples, {"step": number, "source": "a\u2028b"})
+        folder.append(folder.probe_log, {"step": number})
         folder.checkpoint(number).write_bytes(b"")
+        folder.probe(number, 11).parent.mkdir(exist_ok=True)
+        folder.probe(number, 11).write_bytes(b"")
     with folder.metrics.open("ab") as file:
         file.write(b'{"step": 2')
     folder.rewind(20)
-    for path in (folder.metrics, folder.samples):
+    for path in (folder.metrics, folder.samples, folder.probe_log):
         lines = path.read_bytes().split(b"\n")[:-1]
         assert [json.loads(line)["step"] for line in lines] == [10, 20]
     assert folder.checkpoints() == [folder.checkpoint(10), folder.checkpoint(20)]
+    kept = sorted((folder.path / "probes").iterdir())
+    assert kept == [folder.probe(10, 11), folder.probe(20, 11)]
 
 
 def test_checkpoints_go_by_number_and_the_newest_stay(folder: RunFolder) -> None:
