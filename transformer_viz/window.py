@@ -36,6 +36,7 @@ from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Session
 from transformer_viz.settings import Settings
 from transformer_viz.theme import GRID, Theme, ThemeManager, set_role
+from transformer_viz.views.focus import step_focus
 from transformer_viz.views.heads_map import HeadsMap
 from transformer_viz.views.inspector import Inspector
 from transformer_viz.views.measured_heads import MeasuredHeads
@@ -230,17 +231,7 @@ class Window(QMainWindow):
         ]
 
     def step_panel(self, step: int) -> None:
-        focused = QApplication.focusWidget()
-        panels = self._panels()
-        current = next(
-            (
-                index
-                for index, panel in enumerate(panels)
-                if focused is not None and (panel is focused or panel.isAncestorOf(focused))
-            ),
-            -1 if step > 0 else 0,
-        )
-        panels[(current + step) % len(panels)].setFocus(Qt.FocusReason.ShortcutFocusReason)
+        step_focus(self._panels(), step)
 
     def toggle_full_screen(self) -> None:
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)

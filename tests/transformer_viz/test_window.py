@@ -123,17 +123,31 @@ def test_no_shortcut_is_given_twice(shown: Shown) -> None:
     assert "" not in keys
 
 
-def test_f6_walks_through_all_panels_and_back(shown: Shown) -> None:
+def focused_panel(window: Window) -> QWidget:
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    panels = (
+        *(window.source, window.chips, window.heads_map, window.stage, window.inspector),
+        window.model_bar,
+    )
+    return next(panel for panel in panels if panel.isAncestorOf(focused))
+
+
+@pytest.mark.parametrize("view", View)
+@pytest.mark.parametrize("pinned", [True, False])
+def test_f6_walks_through_all_panels_and_back(shown: Shown, view: View, pinned: bool) -> None:
+    """Without a query the inspector has nothing to give the keyboard to."""
     window = shown.window
+    window.show_view(view)
     window.source.setFocus()
-    panels = [window.chips, window.heads_map, window.stage.heatmap, window.inspector]
-    for panel in [*panels, window.model_bar, window.source]:
+    shown.session.select(query=1 if pinned else None)
+    panels = [window.chips, window.heads_map, window.stage, window.inspector]
+    for panel in [*panels[: None if pinned else -1], window.model_bar, window.source]:
         shown.press(Qt.Key.Key_F6)
-        focused = QApplication.focusWidget()
-        assert focused is not None
-        assert panel is focused or panel.isAncestorOf(focused)
-    shown.press(Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
-    assert window.model_bar.isAncestorOf(QApplication.focusWidget())
+        assert focused_panel(window) is panel
+    for panel in [window.model_bar, *([window.inspector] if pinned else []), window.stage]:
+        shown.press(Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
+        assert focused_panel(window) is panel
 
 
 @pytest.mark.parametrize("view", View)

@@ -1,7 +1,10 @@
-"""Panels that hand the keyboard on to one of their parts."""
+"""Which panel has the keyboard, and panels that hand it on to one of their parts."""
 
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 
 class Panel(QWidget):
@@ -14,3 +17,16 @@ class Panel(QWidget):
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         self.focus_part().setFocus(event.reason())
+
+
+def step_focus(panels: Sequence[QWidget], step: int) -> None:
+    """Give the keyboard to the next panel, 1, or the previous one, -1, that can take it now."""
+    takers = [panel for panel in panels if (panel.focusProxy() or panel).isVisible()]
+    inside = [index for index, panel in enumerate(takers) if _has_focus(panel)]
+    current = inside[0] if inside else -1 if step > 0 else 0
+    takers[(current + step) % len(takers)].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+def _has_focus(panel: QWidget) -> bool:
+    focused = QApplication.focusWidget()
+    return focused is not None and (panel is focused or panel.isAncestorOf(focused))
