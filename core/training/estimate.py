@@ -1,0 +1,72 @@
+"""What a run will need, by closed formulas: no model is made, and torch is not imported.
+
+Legend: d d_model, h heads, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from core.config import ModelConfig
+from core.training.config import RunConfig
+
+_BYTES = {"fp64": 8, "fp32": 4, "bf16": 2, "fp16": 2}
+_COPIES = 4  # weights, gradient and Adam's two moments
+_LOGITS = 3  # logits, their logarithms and their gradient
+
+
+def parameter_count(config: ModelConfig) -> int:
+    """Trained numbers, a shared matrix counted once (docs/formulas.md, "Parameters")."""
+    d = config.d_model
+    norm = 2 * d
+    encoder_attention = _attention(config, config.encoder_heads, "encoder")
+    decoder_attention = _attention(config, config.decoder_heads, "decoder")
+    encoder_layer = encoder_attention + _feed_forward(d, config.encoder_d_ff) + 2 * norm
+    decoder_layer = 2 * decoder_attention + _feed_forward(d, config.decoder_d_ff) + 3 * norm
+    matrices = {"all": 1, "target": 2, "none": 3}[config.shared_embeddings]
+    return (
+        config.encoder_layers * encoder_layer
+        + config.decoder_layers * decoder_layer
+        + matrices * config.vocab_size * d
+        + (config.vocab_size if config.output_bias else 0)
+        + (config.max_positions * d if config.positions == "learned" else 0)
+        + (2 * norm if config.norm == "pre" else 0)
+    )
+
+
+def memory_bytes(config: RunConfig) -> int:
+    """Of weights, gradient, Adam's moments and what one full batch keeps for the way back.
+
+    See docs/formulas.md, "Memory of training". What torch itself takes is not in it.
+    """
+    model, training = config.model, config.training
+    d = model.d_model
+    encoder = _kept_by_attention(model, model.encoder_heads, "encoder") + 2 * model.encoder_d_ff
+    decoder = _kept_by_attention(model, model.decoder_heads, "decoder") + 2 * model.decoder_d_ff
+    # The cross-attention keeps queries per target token, keys and values per source token.
+    cross_target = model.decoder_heads * (model.decoder_d_k + 2 * model.decoder_d_v)
+    cross_source = model.decoder_heads * (model.decoder_d_k + model.decoder_d_v)
+    per_source = model.encoder_layers * (encoder + 6 * d) + model.decoder_layers * cross_source
+    per_target = model.decoder_layers * (decoder + cross_target + 9 * d)
+    kept = training.source_batch_tokens * per_source + training.target_batch_tokens * per_target
+    width = _BYTES[training.precision]
+    logits_width = max(4, width)  # the loss is never computed in less than float32
+    logits = _LOGITS * training.target_batch_tokens * model.vocab_size
+    return _COPIES * logits_width * parameter_count(model) + width * kept + logits_width * logits
+
+
+def _attention(config: ModelConfig, heads: int, side: str) -> int:
+    d_k: int = getattr(config, f"{side}_d_k")
+    d_v: int = getattr(config, f"{side}_d_v")
+    inside = heads * (2 * d_k + d_v)
+    biases = inside + config.d_model if config.bias else 0
+    return config.d_model * inside + heads * d_v * config.d_model + biases
+
+
+def _feed_forward(d: int, d_ff: int) -> int:
+    return 2 * d * d_ff + d_ff + d
+
+
+def _kept_by_attention(config: ModelConfig, heads: int, side: str) -> int:
+    """Numbers per token: queries, keys, values, and the heads' output before and after merging."""
+    d_k: int = getattr(config, f"{side}_d_k")
+    d_v: int = getattr(config, f"{side}_d_v")
+    return heads * (2 * d_k + 3 * d_v)
