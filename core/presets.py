@@ -169,6 +169,34 @@ PRESETS: dict[str, Callable[[], RunConfig]] = {
     "e-learned": partial(variation, positions="learned"),
 }
 
+DESCRIPTIONS: dict[str, str] = {
+    "demo": "Bundled: 4 + 4 layers, 6 heads; generated corpus and everyday sentences, gloss loss",
+    "plain": "Bundled: 3 + 3 layers, 4 heads; generated corpus by the paper's recipe alone",
+    "gloss": "Bundled: as plain, with the gloss loss, which makes heads find what “it” means",
+    "tiny": "2 + 2 layers, 2 heads: a minute's run to see that everything works",
+    "base": "The paper's base model: 6 + 6 layers, 8 heads, d_model 512",
+    "big": "The paper's big model: 16 heads, d_model 1024, d_ff 4096, dropout 0.3",
+    "a-heads-1": "Table 3 (A): base with 1 head of 512",
+    "a-heads-4": "Table 3 (A): base with 4 heads of 128",
+    "a-heads-16": "Table 3 (A): base with 16 heads of 32",
+    "a-heads-32": "Table 3 (A): base with 32 heads of 16",
+    "b-dk-16": "Table 3 (B): base with keys of width 16",
+    "b-dk-32": "Table 3 (B): base with keys of width 32",
+    "c-layers-2": "Table 3 (C): base with 2 + 2 layers",
+    "c-layers-4": "Table 3 (C): base with 4 + 4 layers",
+    "c-layers-8": "Table 3 (C): base with 8 + 8 layers",
+    "c-d_model-256": "Table 3 (C): base with d_model 256",
+    "c-d_model-1024": "Table 3 (C): base with d_model 1024",
+    "c-d_ff-1024": "Table 3 (C): base with d_ff 1024",
+    "c-d_ff-4096": "Table 3 (C): base with d_ff 4096",
+    "d-dropout-0.0": "Table 3 (D): base without dropout",
+    "d-dropout-0.2": "Table 3 (D): base with dropout 0.2",
+    "d-smoothing-0.0": "Table 3 (D): base without label smoothing",
+    "d-smoothing-0.2": "Table 3 (D): base with label smoothing 0.2",
+    "e-learned": "Table 3 (E): base with learned positions",
+}
+"""One line on each preset."""
+
 
 def preset(name: str) -> RunConfig:
     """Raises UserError for a name that is not in ``PRESETS``."""
