@@ -62,7 +62,6 @@ def take(app: QApplication, picture: Picture) -> None:
     session.change_options(**asdict(settings.options))
     window = Window(session, controller, ThemeManager(app, settings.theme))
     window.resize(*picture.size)
-    window.show_hint()
     window.show_text(picture.text)
     window.show()
     controller.open_first()

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from transformer_viz.actions import Actions
-from transformer_viz.bundled import MinimalPair
+from transformer_viz.bundled import FIRST_TEXT, MinimalPair
 from transformer_viz.commands import add_commands
 from transformer_viz.controller import Controller
 from transformer_viz.drawing.chips import HEIGHT as CHIP_HEIGHT
@@ -33,7 +33,7 @@ from transformer_viz.help_commands import HelpCommands
 from transformer_viz.history import History
 from transformer_viz.menus import DocumentMenus
 from transformer_viz.selection import Selection
-from transformer_viz.session import ModelInfo, Session
+from transformer_viz.session import ModelInfo, Phase, Session, Status
 from transformer_viz.settings import Settings
 from transformer_viz.theme import GRID, Theme, ThemeManager, set_role
 from transformer_viz.views.focus import step_focus
@@ -110,10 +110,6 @@ class Window(QMainWindow):
         """A sentence that goes by itself."""
         self.status_line.showMessage(text, SAID_FOR)
 
-    def show_hint(self) -> None:
-        if not self._controller.settings.hint_done:
-            self.hint.show_message(HINT)
-
     def is_drawing(self) -> bool:
         """Whether some picture is still being computed beside the event loop, or painted in it."""
         computing = any(stream.running for stream in self.findChildren(Stream))
@@ -185,6 +181,7 @@ class Window(QMainWindow):
         controller.comparison.textWanted.connect(self.choose_text)
         controller.unknownChanged.connect(self.source.set_unknown)
         controller.settingsChanged.connect(self._show_settings)
+        controller.settled.connect(self._show_hint)
         self.stage.viewChanged.connect(lambda view: controller.change_settings(view=view))
         self._session.modelChanged.connect(self._show_model)
         self._session.textChanged.connect(self._show_text)
@@ -240,6 +237,16 @@ class Window(QMainWindow):
 
     def _show_model(self, model: ModelInfo | None) -> None:
         self.setWindowTitle(f"{model.name} – Transformer Viz" if model else "Transformer Viz")
+
+    def _show_hint(self, status: Status) -> None:
+        """Only beside what it speaks of: the model's answer to the first text."""
+        controller = self._controller
+        answered = status.phase is Phase.READY and controller.trace_file is None
+        fits = answered and self._session.text == FIRST_TEXT
+        if fits and not controller.settings.hint_done:
+            self.hint.show_message(HINT)
+        else:
+            self.hint.hide()
 
     def _show_text(self, text: str) -> None:
         if text != self.source.text():  # by a file, or by undo

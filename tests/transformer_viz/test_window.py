@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind
-from tests.transformer_viz.stage import GOOD, OTHER, Stage
+from tests.transformer_viz.stage import GOOD, OTHER, Stage, word_trace
+from transformer_viz.bundled import FIRST_TEXT
 from transformer_viz.controller import MAX_CHARACTERS
 from transformer_viz.options import View
 from transformer_viz.palette import Palette
@@ -320,13 +321,23 @@ def test_fields_for_numbers_follow_the_theme_even_when_disabled(shown: Shown) ->
     assert grounds == {DARK.paper}
 
 
-def test_the_hint_goes_with_the_first_edit_for_good(shown: Shown, qtbot: QtBot) -> None:
-    shown.window.show_hint()
-    assert shown.window.hint.isVisible()
-    qtbot.keyClicks(shown.window.source.editor, "x")
-    assert not shown.window.hint.isVisible()
-    shown.window.show_hint()
-    assert not shown.window.hint.isVisible()
+def test_the_hint_comes_with_the_first_text_and_goes_with_an_edit(
+    shown: Shown, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window, controller = shown.window, shown.controller
+    assert not window.hint.isVisible(), "it speaks of another text"
+    window.show_text(FIRST_TEXT)
+    qtbot.waitUntil(shown.shows(FIRST_TEXT))
+    assert window.hint.isVisible()
+    controller.show_trace(word_trace(FIRST_TEXT), tmp_path / "own.npz")
+    assert not window.hint.isVisible(), "no model answers this"
+    controller.translate(FIRST_TEXT)
+    qtbot.waitUntil(window.hint.isVisible)
+    qtbot.keyClicks(window.source.editor, "x")
+    assert not window.hint.isVisible()
+    window.show_text(FIRST_TEXT)
+    qtbot.waitUntil(shown.shows(FIRST_TEXT))
+    assert not window.hint.isVisible(), "it has been followed"
 
 
 def test_samples_and_history(shown: Shown, qtbot: QtBot) -> None:
