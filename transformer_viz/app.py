@@ -84,8 +84,6 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
     if notice is not None:
         window.show_notice(notice)
     first = FIRST_TEXT if settings.text is None else settings.text
-    if first == FIRST_TEXT:
-        window.show_hint()
     as_before = options.text is None and options.file is None
     window.show_text(first, settings.selection if as_before else None)
     window.history.clear()
@@ -94,7 +92,7 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
     QTimer.singleShot(0, lambda: _start(window, controller, options))
     screenshot = None
     if options.screenshot is not None:
-        screenshot = Screenshot(window, controller, engine, options.screenshot)
+        screenshot = Screenshot(window, session, controller, engine, options.screenshot)
     code = app.exec()
     if window.isVisible():  # ended from outside: there is nobody to ask
         controller.transfers.cancel()

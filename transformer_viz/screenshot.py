@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from transformer_viz.controller import Controller
 from transformer_viz.engine import Engine
-from transformer_viz.session import Phase, Status
+from transformer_viz.session import Phase, Session, Status
 from transformer_viz.window import Window
 
 PATIENCE = 120_000  # ms
@@ -23,16 +23,21 @@ class Screenshot(QObject):
     sentence on stderr.
     """
 
-    def __init__(self, window: Window, controller: Controller, engine: Engine, path: Path) -> None:
+    def __init__(
+        self, window: Window, session: Session, controller: Controller, engine: Engine, path: Path
+    ) -> None:
         super().__init__(window)
         self.exit_code = 1
         self._window = window
+        self._session = session
+        self._transfers = controller.transfers
         self._path = path
         self._quiet = 0
         self._ended = False
         self._drawn = QTimer(self, interval=LOOK)
         self._drawn.timeout.connect(self._save_when_drawn)
         controller.settled.connect(self._on_settled)
+        session.textChanged.connect(self._drawn.stop)  # until the other text has its answer
         engine.loadFailed.connect(self._fail)
         controller.transfers.failed.connect(self._fail)
         QTimer.singleShot(PATIENCE, self, lambda: self._fail("The window did not settle in time."))
@@ -43,8 +48,14 @@ class Screenshot(QObject):
         else:
             self._drawn.start()
 
+    def _is_complete(self) -> bool:
+        """Whether the model and the file are both there, whichever came first, and drawn."""
+        shown = self._session.model is not None and not self._transfers.opening
+        answered = self._session.status.phase in (Phase.READY, Phase.EMPTY)
+        return shown and answered and not self._window.is_drawing()
+
     def _save_when_drawn(self) -> None:
-        self._quiet = 0 if self._window.is_drawing() else self._quiet + 1
+        self._quiet = self._quiet + 1 if self._is_complete() else 0
         if self._quiet < QUIET_LOOKS:
             return
         if self._window.grab().save(str(self._path), "PNG"):

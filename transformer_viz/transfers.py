@@ -31,6 +31,7 @@ class Transfers(QObject):
         self._worker = Worker("files", lanes=("save", "open"), parent=self)
         self._saving = ""
         self._share = 0.0
+        self._opening = False
         self._progressed.connect(self._on_progress)
 
     @property
@@ -42,6 +43,11 @@ class Transfers(QObject):
     def share(self) -> float:
         """How much of it is done, 0 to 1."""
         return self._share
+
+    @property
+    def opening(self) -> bool:
+        """Whether a file is being read."""
+        return self._opening
 
     def save(self, name: str, job: Callable[[Progress], T], done: Callable[[T], None]) -> None:
         """Run `job` in the thread; `name` is the file's, in words for the user."""
@@ -76,11 +82,21 @@ class Transfers(QObject):
         self._end()
 
     def open(self, job: Callable[[], T], done: Callable[[T], None]) -> None:
+        self._opening = True
+
+        def finished(value: T) -> None:
+            self._opening = False
+            done(value)
+
+        def failed(error: Exception) -> None:
+            self._opening = False
+            self.failed.emit(sentence(error))
+
         self._worker.submit(
             "open",
             lambda _context: job(),
-            done=done,
-            failed=lambda error: self.failed.emit(sentence(error)),
+            done=finished,
+            failed=failed,
             progress=lambda _: None,
         )
 

@@ -133,6 +133,33 @@ def test_ctrl_c_closes_the_window_and_saves(tiny: Path, tmp_path: Path, watch: s
     assert (tmp_path / "settings.json").exists()
 
 
+def stored_trace(path: Path) -> Path:
+    """A trace file of a program of one's own."""
+    import numpy as np
+
+    maps = np.full((2, 2, 3, 3), 1 / 3, np.float32)
+    np.savez(path, source_tokens=np.array(["a", "b", "c"]), encoder_self=maps)
+    return path
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["the model is last", "the trace is last"])
+def test_a_screenshot_waits_for_the_model_and_the_trace(tmp_path: Path, late: bool) -> None:
+    delay = (
+        "import time; from transformer_viz import documents; read = documents.load_npz; "
+        "documents.load_npz = lambda path: ("
+        "[time.sleep(0.01) for _ in iter(lambda: window._session.trace is None, False)], "
+        "time.sleep(0.5), read(path))[-1]; "
+    )
+    watch = (
+        "grab = window.grab; window.grab = lambda: (print(window._session.status.message, "
+        "window._session.model is not None), grab())[1]"
+    )
+    path, picture = stored_trace(tmp_path / "own.npz"), tmp_path / "window.png"
+    done = run_watched(delay * late + watch, path, "--screenshot", picture)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "trace from own.npz True\n"
+
+
 def on_settled(*statements: str) -> str:
     """Run these when the window shows a result, then close it as from outside."""
     done = ", ".join([*statements, "os.kill(os.getpid(), signal.SIGINT)"])
@@ -164,11 +191,7 @@ def test_the_last_session_comes_back_at_the_next_start(tiny: Path, tmp_path: Pat
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_trace_on_the_command_line_is_shown(tiny: Path, tmp_path: Path) -> None:
-    import numpy as np
-
-    path = tmp_path / "other.npz"
-    maps = np.full((2, 2, 3, 3), 1 / 3, np.float32)
-    np.savez(path, source_tokens=np.array(["a", "b", "c"]), encoder_self=maps)
+    path = stored_trace(tmp_path / "other.npz")
     watch = on_settled("print(window._session.status.message, window._session.trace.kinds)")
     done = run_watched(watch, path, "--config-dir", tmp_path / "settings")
     assert done.stdout.startswith("trace from other.npz (<AttentionKind.ENCODER_SELF")
