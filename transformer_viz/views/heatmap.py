@@ -4,12 +4,11 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
-from core.trace.trace import Head, Trace
+from core.trace.trace import Head
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.heading import Heading
 from transformer_viz.drawing.marks import Marks
 from transformer_viz.options import Combine
-from transformer_viz.selection import Cell
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, scaled_font, set_role
 from transformer_viz.views.accessibility import announce
@@ -18,7 +17,7 @@ from transformer_viz.views.map_notes import LABELS, map_notes
 from transformer_viz.views.map_options import MapOptions
 from transformer_viz.views.matrix_canvas import MatrixCanvas
 from transformer_viz.views.matrix_grid import MOST, MatrixGrid
-from transformer_viz.views.pin_tray import Pin, PinTray
+from transformer_viz.views.pin_tray import PinTray, read_pin
 from transformer_viz.views.placeholder import ONLY_SPECIALS, Placeholder
 from transformer_viz.views.readout import Reading, ReadoutCard, read_cell
 from transformer_viz.views.shown_maps import Groups, ShownMaps
@@ -28,7 +27,6 @@ from transformer_viz.views.wording import (
     head_numbers,
     heads_title,
     plain_tooltip,
-    token_name,
 )
 
 EXPORT_RESOLUTION = 4.0
@@ -212,7 +210,7 @@ class Heatmap(StageView):
         primary = (selection.primary,)
         self.grid.set_marks(marks, values, groups.index(primary) if primary in groups else None)
         self._show_card(reading, row, column)
-        self.tray.show_pins([self._tag(trace, axes, pin) for pin in selection.pinned])
+        self.tray.show_pins([read_pin(trace, self._read, axes, pin) for pin in selection.pinned])
         for view in (self.canvas, self.grid):
             announce(view, describe_selection(session))
 
@@ -225,24 +223,6 @@ class Heatmap(StageView):
             self.readout.show_reading(reading, cell.toRect())
         else:
             self.readout.hide()
-
-    def _tag(self, trace: Trace, axes: MapAxes, pin: Cell) -> Pin:
-        row, column = axes.cell(*pin)
-        if row is not None and column is not None:
-            reading = read_cell(trace, self._read, axes, row, column)
-            return Pin(pin, reading.title, reading.value)
-        query, key = pin
-        kind = self.session.selection.kind
-        names = []
-        if query is not None:
-            names.append(trace.query_tokens(kind)[query] if row is None else axes.rows.tokens[row])
-        if key is not None:
-            names.append(
-                trace.key_tokens(kind)[key] if column is None else axes.columns.tokens[column]
-            )
-        if row is None and column is None:
-            return Pin(pin, " → ".join(map(token_name, names)), "hidden")
-        return Pin(pin, f"{'row' if column is None else 'column'} {token_name(names[0])}", "")
 
     # From the user
 

@@ -7,17 +7,20 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
+from core.trace.trace import Head, Trace
 from transformer_viz.selection import Cell
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.theme import GRID, scaled_font, set_role
 from transformer_viz.views.flow_layout import FlowLayout
-from transformer_viz.views.wording import plain_tooltip
+from transformer_viz.views.head_pictures import MapAxes
+from transformer_viz.views.readout import read_cell
+from transformer_viz.views.wording import plain_tooltip, predicted_token, token_name
 
 _WIDEST = 50 * GRID
 _MOST = 12  # tags, so that many pins leave room for the map
 _LOOK = """
     #tag { background: palette(button); border: 1px solid palette(mid); border-radius: 4px; }
     QToolButton { border: 1px solid transparent; background: transparent; padding: 2px 4px; }
-    QToolButton:checked { color: palette(highlight); font-weight: 600; }
+    QToolButton:checked { color: palette(highlight); }
     QToolButton:hover { background: palette(midlight); }
     QToolButton:focus { border-color: palette(highlight); }
 """
@@ -32,6 +35,25 @@ class Pin:
     cell: Cell
     name: str
     value: str
+
+
+def read_pin(trace: Trace, heads: Sequence[Head], axes: MapAxes, cell: Cell) -> Pin:
+    """A cell with the weight that one head, or the mean of several, has there; a row with what it
+    predicts, or a column."""
+    row, column = axes.cell(*cell)
+    if row is not None and column is not None:
+        reading = read_cell(trace, heads, axes, row, column)
+        return Pin(cell, reading.title, reading.value)
+    kind, (query, key) = heads[0].kind, cell
+    if row is not None:
+        predicted = predicted_token(trace, kind, axes.rows.spans[row][-1])
+        ahead = "" if predicted is None else f", predicts {token_name(predicted)}"
+        return Pin(cell, f"row {token_name(axes.rows.tokens[row])}{ahead}", "")
+    if column is not None:
+        return Pin(cell, f"column {token_name(axes.columns.tokens[column])}", "")
+    ends = ((trace.query_tokens(kind), query), (trace.key_tokens(kind), key))
+    names = [token_name(tokens[index]) for tokens, index in ends if index is not None]
+    return Pin(cell, " → ".join(names), "hidden")
 
 
 class PinTray(QWidget):
@@ -89,7 +111,8 @@ class _Tag(QFrame):
         self.setStyleSheet(_LOOK)
         self.setFixedHeight(7 * GRID)
         self.choose = QToolButton()
-        metrics = self.fontMetrics()
+        self.choose.setFont(scaled_font(self.font(), 1.0, bold=current))
+        metrics = self.choose.fontMetrics()
         elided = metrics.elidedText(pin.name, Qt.TextElideMode.ElideMiddle, _WIDEST)
         self.choose.setText(f"{elided}  {pin.value}".replace("&", "&&"))
         self.choose.setCheckable(True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QEnterEvent, QImage, QPainter
+from PySide6.QtGui import QEnterEvent, QFont, QFontMetrics, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QComboBox
 
 from core.text.tokens import Token
@@ -92,9 +92,9 @@ def test_a_pin_on_any_piece_is_the_pin_of_its_word(qtbot, session, heatmap: Heat
 
 def test_a_pinned_row_of_a_word_has_the_name_of_the_word(session, heatmap: Heatmap) -> None:
     session.select(kind=D, query=SCHLIEF[1])
-    assert heatmap.tray.tags[0].choose.text().strip() == "row lief"
+    assert heatmap.tray.tags[0].choose.text().strip() == "row lief, predicts ,"
     session.change_options(merge_words=True)
-    assert heatmap.tray.tags[0].choose.text().strip() == "row schlief"
+    assert heatmap.tray.tags[0].choose.text().strip() == "row schlief, predicts ,"
 
 
 def test_hidden_specials_leave_their_weight_behind(
@@ -355,6 +355,17 @@ def test_tags_have_the_numbers_of_all_pins(qtbot, session, trace: Trace, heatmap
     assert session.selection.pinned == ((4, 1), (3, None))
     qtbot.mouseClick(heatmap.tray.tags[0].choose, Qt.MouseButton.LeftButton)
     assert session.selection.pinned == ((3, None), (4, 1)), "the chosen pin is the current one"
+
+
+def test_the_tag_of_the_current_pin_has_room_for_its_bold_text(session, heatmap: Heatmap) -> None:
+    session.pin(0, 0)
+    session.pin(4, 1, add=True)
+    for tag in heatmap.tray.tags:
+        button = tag.choose
+        font = QFont(button.font())
+        font.setBold(button.isChecked())
+        frame = 2 * (1 + 4)  # border and padding
+        assert button.width() >= QFontMetrics(font).horizontalAdvance(button.text()) + frame
 
 
 def test_pointing_at_a_tag_points_at_its_cell(qtbot, session, heatmap: Heatmap) -> None:
