@@ -1,0 +1,203 @@
+"""The processes that train one model together, one a device, as torchrun starts them.
+
+All of them hold the model and the same plan of batches. Of the batches of an update each takes its
+share; what they find is summed over all, never averaged, and divided once by all the tokens, so
+that the update is that of one process with as many batches.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from core.errors import UserError
+
+PATIENCE = datetime.timedelta(hours=1)
+"""How long a process waits for the others, at most."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Process ``rank`` of ``count``, and ``local_rank`` of the ``local_count`` on this machine.
+
+    A process that is alone communicates with nobody. Otherwise every process must call the same
+    methods in the same order.
+    """
+
+    rank: int = 0
+    count: int = 1
+    local_rank: int = 0
+    local_count: int = 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this process writes the files and tells the events."""
+        return self.rank == 0
+
+    def claim(self, device: torch.device) -> None:
+        """Make this process's own CUDA device the one that "cuda" means.
+
+        Raises:
+            UserError: the machine has fewer devices than processes, or ``device`` cannot be shared
+                out.
+        """
+        if self.count == 1 or device.type == "cpu":
+            return
+        if device.type != "cuda" or device.index is not None:
+            raise UserError(
+                f"Each of {self.count} processes takes a device of its own; give cuda or cpu, "
+                f"not {device}."
+            )
+        available = torch.cuda.device_count()
+        if self.local_count > available:
+            raise UserError(
+                f"{self.local_count} processes on this machine need as many CUDA devices, and "
+                f"PyTorch finds {available}; start fewer with --nproc-per-node."
+            )
+        torch.cuda.set_device(self.local_rank)
+
+    def sum(self, *values: float) -> tuple[float, ...]:
+        """Each value, summed over the processes."""
+        if self.count == 1:
+            return values
+        total = torch.tensor(values, dtype=torch.float64)
+        dist.all_reduce(total)
+        return tuple(total.tolist())
+
+    def any(self, wish: bool) -> bool:
+        """Whether one of the processes wishes it."""
+        return self.sum(wish)[0] > 0
+
+    def gather(self, value: T) -> list[T]:
+        """The values of all processes, in the order of their ranks."""
+        if self.count == 1:
+            return [value]
+        values: list[Any] = [None] * self.count
+        dist.all_gather_object(values, value)
+        return values
+
+    def broadcast(self, value: T) -> T:
+        """The value of the first process."""
+        if self.count == 1:
+            return value
+        values: list[Any] = [value]
+        dist.broadcast_object_list(values, src=0)
+        first: T = values[0]
+        return first
+
+    @contextmanager
+    def agreed(self) -> Iterator[None]:
+        """What fails inside in one process fails in all, with one message.
+
+        Nothing inside may communicate.
+
+        Raises:
+            UserError: that of the first process that has one.
+        """
+        own: UserError | None = None
+        try:
+            yield
+        except UserError as error:
+            own = error
+        messages = self.gather(None if own is None else str(own))
+        for rank, message in enumerate(messages):
+            if own is not None and rank == self.rank:
+                raise own
+            if message is not None:
+                raise UserError(message)
+
+    def require_same(self, value: Any, what: str) -> None:
+        """Raises UserError unless ``value`` is the same in all processes."""
+        values = self.gather((platform.node(), value))
+        for rank, (machine, other) in enumerate(values):
+            if other != values[0][1]:
+                raise UserError(
+                    f"Process {rank} on {machine} has other {what} than process 0 on "
+                    f"{values[0][0]}; all need the same."
+                )
+
+    def parallel(self, module: nn.Module) -> nn.Module:
+        """The module with the first process's weights, whose gradients are summed as they come."""
+        if self.count == 1:
+            return module
+        together = DistributedDataParallel(module, gradient_as_bucket_view=True)
+        together.register_comm_hook(None, _sum_gradients)
+        return together
+
+
+@contextmanager
+def joined(environment: Mapping[str, str] = os.environ) -> Iterator[Workers]:
+    """The processes that torchrun started, connected while inside; otherwise this one alone.
+
+    Tensors on CUDA devices travel by NCCL, all else by gloo.
+
+    Raises:
+        UserError: the others cannot be reached, at the start or later.
+    """
+    workers = _workers(environment)
+    if workers.count == 1:
+        yield workers
+        return
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    try:
+        dist.init_process_group(backend, timeout=PATIENCE)
+    except (RuntimeError, ValueError) as error:
+        raise UserError(
+            f"Process {workers.rank} of {workers.count} cannot reach the others: {error}"
+        ) from error
+    try:
+        yield workers
+        workers.sum(0)  # nobody leaves before the others are done
+    except RuntimeError as error:
+        if not _is_lost_connection(error):
+            raise
+        raise UserError(
+            "Another process of this run has ended or cannot be reached any more; what it said "
+            "tells why. The run can be resumed from its last checkpoint."
+        ) from error
+    finally:
+        dist.destroy_process_group()
+
+
+def unsynchronised(module: nn.Module) -> AbstractContextManager[None]:
+    """Inside, gradients of a ``parallel`` module stay with the process that has them."""
+    if isinstance(module, DistributedDataParallel):
+        unsynced: AbstractContextManager[None] = module.no_sync()
+        return unsynced
+    return nullcontext()
+
+
+def _workers(environment: Mapping[str, str]) -> Workers:
+    if "RANK" not in environment or "WORLD_SIZE" not in environment:
+        return Workers()
+    rank, count = int(environment["RANK"]), int(environment["WORLD_SIZE"])
+    return Workers(
+        rank=rank,
+        count=count,
+        local_rank=int(environment.get("LOCAL_RANK", rank)),
+        local_count=int(environment.get("LOCAL_WORLD_SIZE", count)),
+    )
+
+
+def _sum_gradients(_: object, bucket: Any) -> torch.futures.Future[Tensor]:
+    """For a ``dist.GradBucket``, instead of DistributedDataParallel's own hook, which averages."""
+    work = dist.all_reduce(bucket.buffer(), async_op=True)
+    assert work is not None
+    reduced: torch.futures.Future[Tensor] = work.get_future().then(lambda done: done.value()[0])
+    return reduced
+
+
+def _is_lost_connection(error: RuntimeError) -> bool:
+    return isinstance(error, dist.DistError) or "gloo" in str(error)
