@@ -1,6 +1,6 @@
 """The selected head's map, large, or those of several heads, with the value in focus."""
 
-from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
@@ -59,9 +59,11 @@ class Heatmap(StageView):
         self.controls = MapOptions(session, self)
         self.tray = PinTray(self)
         self.readout = ReadoutCard(self.canvas)
+        self._moving = False  # by the keyboard, through the cells
         self._maps = ShownMaps(self)
         self._maps.changed.connect(self._show_maps)
         self._build_layout()
+        self.canvas.installEventFilter(self)
         for view in (self.canvas, self.grid):
             view.cellHovered.connect(self._on_hover)
             view.cellClicked.connect(self._on_click)
@@ -198,6 +200,7 @@ class Heatmap(StageView):
             self.readout.hide()  # no number on a picture that is not there yet
             return
         selection = session.selection
+        self._moving &= bool(selection.pinned)  # till all are released
         row, column = axes.cell(*session.focus)
         pins = tuple(axes.cell(*pin) for pin in selection.pinned)
         marks = Marks((row, column), pins)
@@ -215,7 +218,11 @@ class Heatmap(StageView):
             announce(view, describe_selection(session))
 
     def _show_card(self, reading: Reading | None, row: int | None, column: int | None) -> None:
-        if reading is None or row is None or column is None or len(self._maps.groups) > 1:
+        """Only of a cell that is looked for now: a pinned one has its tag, and the card would cover
+        what is beside it."""
+        looking = self.session.is_pointing or self._moving
+        several = len(self._maps.groups) > 1
+        if reading is None or row is None or column is None or several or not looking:
             self.readout.hide()
             return
         cell = self.canvas.cell_rect(row, column)
@@ -227,6 +234,7 @@ class Heatmap(StageView):
     # From the user
 
     def _on_hover(self, row: int | None, column: int | None) -> None:
+        self._moving = False
         if self._maps.axes is not None:
             self.session.set_hover(*self._maps.axes.tokens(row, column))
 
@@ -256,6 +264,12 @@ class Heatmap(StageView):
 
     def focus_part(self) -> QWidget:
         return self._map_view
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FocusOut:
+            self._moving = False
+            self._show_marks()
+        return super().eventFilter(watched, event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, session = event.key(), self.session
@@ -293,6 +307,7 @@ class Heatmap(StageView):
             rest = tuple(pin for pin in session.selection.pins if pin != cell)
             session.select(query=cell[0], key=cell[1], pins=rest)
         self.canvas.reveal(row, column)
+        self._moving = True
         self._show_marks()
 
     # For a file

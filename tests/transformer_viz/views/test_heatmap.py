@@ -196,6 +196,30 @@ def test_the_card_stays_inside(session, heatmap: Heatmap) -> None:
             assert heatmap.canvas.rect().contains(heatmap.readout.geometry())
 
 
+def test_the_card_goes_with_the_pointer(qtbot, session, heatmap: Heatmap) -> None:
+    click(qtbot, heatmap, 4, 1)
+    assert heatmap.readout.isVisible()
+    QApplication.sendEvent(heatmap.canvas, QEvent(QEvent.Type.Leave))
+    assert session.selection.pinned == ((4, 1),)
+    assert not heatmap.readout.isVisible(), "the tag reads the pinned cell"
+
+
+def test_the_card_follows_the_keyboard_and_goes_with_it(qtbot, session, heatmap: Heatmap) -> None:
+    session.pin(4, 1)
+    heatmap.canvas.setFocus()
+    assert not heatmap.readout.isVisible()
+    qtbot.keyClick(heatmap.canvas, Qt.Key.Key_Right)
+    assert "it → slept" in texts(heatmap.readout)
+    heatmap.controls.merge_words.setFocus()
+    assert not heatmap.readout.isVisible()
+    qtbot.keyClick(heatmap.canvas, Qt.Key.Key_Left)
+    assert heatmap.readout.isVisible()
+    qtbot.keyClick(heatmap.canvas, Qt.Key.Key_Escape)
+    assert not heatmap.readout.isVisible()
+    session.pin(4, 1)
+    assert not heatmap.readout.isVisible(), "pinned elsewhere, and not moved to"
+
+
 def test_a_trace_of_maps_alone_has_no_score(session, make_trace, heatmap: Heatmap) -> None:
     session.set_trace(make_trace(maps={E: one_hot(9, 9, 2, 2)}))
     session.set_hover(2, 2)
@@ -399,7 +423,7 @@ def test_a_large_map_is_made_beside_the_event_loop(
     session.set_trace(make_trace(seed=1))
     heatmap = show(Heatmap(session))
     assert "Drawing …" in texts(heatmap)
-    session.pin(1, 1)
+    session.set_hover(1, 1)
     assert not heatmap.readout.isVisible(), "no number on a picture that is not there yet"
     qtbot.waitUntil(heatmap.readout.isVisible)
     assert "Drawing …" not in texts(heatmap)
