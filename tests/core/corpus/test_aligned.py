@@ -1,17 +1,22 @@
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.corpus.aligned import (
+    AlignedReader,
+    Found,
     Problem,
     group_by_source,
     read_aligned,
-    read_file_pair,
     read_lines,
     read_tsv,
 )
+from core.corpus.line_reader import LONGEST_LINE
 from core.errors import UserError
 
 
@@ -43,19 +48,19 @@ def test_what_is_wrong_is_left_out_counted_and_never_shifts_the_rest(tmp_path: P
     assert text.pairs == (("one", "eins"), ("two", "zwei"), ("eight", "acht"), ("nine", "neun"))
     assert (text.report.lines, text.report.pairs) == (9, 4)
     assert text.report.problems == {
-        Problem.BYTE_ORDER_MARK: (1, 1),
-        Problem.CARRIAGE_RETURN: (1, 1),
-        Problem.NO_TAB: (1, 3),
-        Problem.NOT_UTF8: (1, 4),
-        Problem.EMPTY: (3, 5),
-        Problem.EXTRA_COLUMNS: (1, 8),
+        Problem.BYTE_ORDER_MARK: Found(1, [1]),
+        Problem.CARRIAGE_RETURN: Found(1, [1]),
+        Problem.NO_TAB: Found(1, [3]),
+        Problem.NOT_UTF8: Found(1, [4]),
+        Problem.EMPTY: Found(3, [5, 6, 7]),
+        Problem.EXTRA_COLUMNS: Found(1, [8]),
     }
     assert text.report.summary() == (
-        "bad.tsv: 9 lines, 4 pairs; 1 × not UTF-8 (first: line 4); 1 × no tab (first: line 3); "
-        "3 × an empty side (first: line 5); "
-        "1 × more than two columns (the first two are used) (first: line 8); "
-        "1 × a Windows line end (removed) (first: line 1); "
-        "1 × a byte-order mark (removed) (first: line 1)"
+        "bad.tsv: 9 lines, 4 pairs; 1 × not UTF-8 (line 4); 1 × no tab (line 3); "
+        "3 × an empty side (lines 5, 6, 7); "
+        "1 × more than two columns (the first two are used) (line 8); "
+        "1 × a Windows line end (removed) (line 1); "
+        "1 × a byte-order mark (removed) (line 1)"
     )
 
 
@@ -64,14 +69,115 @@ def test_two_files_go_line_by_line(tmp_path: Path) -> None:
     target = written(tmp_path / "a.de", b"eins\nzwei\ndrei\nvier\n\n")
     text = read_aligned(f"{source},{target}")
     assert text.pairs == (("one", "eins"), ("three", "drei"))
-    assert text.report.problems == {Problem.EMPTY: (2, 2), Problem.NOT_UTF8: (1, 4)}
+    assert text.report.problems == {
+        Problem.EMPTY: Found(2, [2, 5]),
+        Problem.NOT_UTF8: Found(1, [4]),
+    }
 
 
 def test_files_of_different_length_are_not_aligned(tmp_path: Path) -> None:
     source = written(tmp_path / "a.en", b"one\ntwo\nthree\n")
     target = written(tmp_path / "a.de", b"eins\n\nzwei\ndrei\n")
     with pytest.raises(UserError, match=r"3 lines and .* 4, .*blank on one side only is 2\."):
-        read_file_pair(source, target)
+        read_aligned(f"{source},{target}")
+
+
+def test_a_file_that_goes_on_alone_is_counted_to_its_end(tmp_path: Path) -> None:
+    source = written(tmp_path / "a.en", b"one\n" * 7)
+    target = written(tmp_path / "a.de", b"eins\n" * 3)
+    reader = AlignedReader([source, target])
+    rows = []
+    with pytest.raises(UserError, match=r"a\.en has 7 lines and .*a\.de 3, .*not aligned\."):
+        rows.extend(reader)
+    assert len(rows) <= 3
+    with pytest.raises(UserError, match=r"a\.de has 3 lines and .*a\.en 7"):
+        read_aligned(f"{target},{source}")
+
+
+@pytest.mark.parametrize("packed", [(), ("a.en",), ("a.en", "a.de")])
+def test_gzipped_files_read_like_plain_ones(tmp_path: Path, packed: tuple[str, ...]) -> None:
+    contents = {"a.en": b"\xef\xbb\xbfone\r\n\ntwo\n", "a.de": b"eins\nzwei\nzwei\n"}
+    for name, data in contents.items():
+        written(tmp_path / name, gzip.compress(data) if name in packed else data)
+    reader = AlignedReader([tmp_path / "a.en", tmp_path / "a.de"])
+    assert list(reader) == [(1, "one", "eins"), (3, "two", "zwei")]
+    assert reader.report.summary() == (
+        "a.en, a.de: 3 lines, 2 pairs; 1 × an empty side (line 2); "
+        "1 × a Windows line end (removed) (line 1); 1 × a byte-order mark (removed) (line 1)"
+    )
+
+
+def test_a_gzipped_file_that_was_cut_or_damaged(tmp_path: Path) -> None:
+    whole = gzip.compress(b"".join(b"%d\t%d\n" % (n, n) for n in range(20_000)))
+    for name, data in {
+        "cut": whole[: len(whole) // 2],
+        "damaged": whole[:2000] + bytes(500) + whole[2500:],
+    }.items():
+        path = written(tmp_path / f"{name}.tsv.gz", data)
+        with pytest.raises(UserError, match=f"Could not read .*{name}"):
+            read_tsv(path)
+
+
+def test_lines_that_are_too_long_are_left_out_and_counted(tmp_path: Path) -> None:
+    longest = b"a" * (LONGEST_LINE - 2) + b"\tb"
+    path = written(
+        tmp_path / "long.tsv",
+        b"one\teins\n" + longest + b"\n" + b"x" + longest * 3 + b"\n" + b"two\tzwei\nx" + longest,
+    )
+    text = read_tsv(path)
+    assert [source[:3] for source, _ in text.pairs] == ["one", "aaa", "two"]
+    assert text.report.lines == 5
+    assert text.report.problems == {Problem.TOO_LONG: Found(2, [3, 5])}
+    with pytest.raises(UserError, match="line 3 is more than 1,000,000 bytes long"):
+        read_lines(path)
+
+
+ODD = st.binary(max_size=8) | st.sampled_from(
+    [
+        b"",
+        b" ",
+        b"\xef\xbb\xbf",
+        b"\r",
+        b"\t",
+        b"\xc2\x85",
+        b"\xe2\x80\xa8",
+        b"\xff",
+        b"\x00",
+        b"a\x0bb",
+    ]
+)
+LINE = st.lists(ODD, max_size=3).map(lambda parts: b"".join(parts).replace(b"\n", b""))
+
+
+@given(st.lists(st.tuples(LINE, LINE)), st.booleans())
+def test_whatever_the_bytes_line_n_goes_with_line_n(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[tuple[bytes, bytes]], packed: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("odd")
+    pack = gzip.compress if packed else bytes
+    # A first row that is whole, without which there may be none.
+    rows = [(b"first", b"erste"), *lines]
+    source = written(folder / "s", pack(b"".join(line + b"\n" for line, _ in rows)))
+    target = written(folder / "t", pack(b"".join(line + b"\n" for _, line in rows)))
+    reader = AlignedReader([source, target])
+    found = list(reader)
+    expected = [
+        (number, *sides)
+        for number, row in enumerate(rows, start=1)
+        if all(sides := [plain(raw) for raw in row])
+    ]
+    assert found == expected
+    assert (reader.report.lines, reader.report.pairs) == (len(rows), len(found))
+    left_out = {Problem.EMPTY, Problem.NOT_UTF8}
+    counts = [reader.report.problems[one].count for one in left_out & set(reader.report.problems)]
+    assert len(rows) - len(found) <= sum(counts) <= 2 * (len(rows) - len(found))
+
+
+def plain(raw: bytes) -> str:
+    try:
+        return raw.removesuffix(b"\r").decode().strip()
+    except UnicodeDecodeError:
+        return ""
 
 
 def test_a_file_whose_name_has_a_comma_is_one_file(tmp_path: Path) -> None:
