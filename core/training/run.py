@@ -17,6 +17,7 @@ from core.text.tokenizer import train_tokenizer
 from core.training.config import RunConfig
 from core.training.data import TrainingData, read_texts, tokenizer_lines
 from core.training.events import Event, Started
+from core.training.probes import require_traceable
 from core.training.provenance import software_versions
 from core.training.run_folder import RunFolder
 from core.training.state import load_state
@@ -43,6 +44,7 @@ def start_run(
     config = dataclasses.replace(
         config, model=dataclasses.replace(config.model, vocab_size=tokenizer.vocab_size)
     )
+    require_traceable(training, tokenizer, config.model)
     torch.manual_seed(training.seed)
     model = Transformer(config.model)
     initialise(model, training.seed, training.init_scale)
@@ -97,6 +99,7 @@ def resume_run(path: Path, *, steps: int | None, tell: Tell, should_stop: Should
             f"The data of {path}, files or grammar, is not what it was when the run began, so it "
             "cannot go on exactly; restore files and program, or start a new run."
         )
+    require_traceable(training, state.tokenizer, config.model)
     model = Transformer(config.model).to(training.device)
     data = TrainingData(texts, state.tokenizer, training)
     trainer = Trainer(

@@ -15,6 +15,7 @@ from core.training.config import RunConfig
 from core.training.data import TrainingData
 from core.training.events import CheckpointSaved, Event, Finished, Interrupted, Step, Validation
 from core.training.pairs import EncodedPairs, Indices
+from core.training.probes import Probes
 from core.training.provenance import provenance
 from core.training.run_folder import RunFolder
 from core.training.state import Position, Sums, save_state
@@ -65,6 +66,8 @@ class Trainer:
         training, position = self.config.training, self.position
         self.model.train()
         groups = self._groups()
+        probes = Probes(training, self.data.tokenizer, self.folder)
+        probes.record(self.model, position.update)
         while position.update < training.steps:
             began = time.monotonic()
             update = self.updater.apply(next(groups), position.update + 1)
@@ -74,6 +77,7 @@ class Trainer:
                 self._log(update)
             if last or position.update % training.validate_every == 0:
                 self._validate()
+            probes.record(self.model, position.update)
             if last or position.update % training.checkpoint_every == 0:
                 self._save_checkpoint()
             if not last and self.should_stop():

@@ -59,6 +59,8 @@ def copies(tmp_path: Path) -> RunConfig:
             checkpoint_every=8,
             keep_checkpoints=3,
             average_last=2,
+            probes=("eins zwei drei",),
+            probe_points=4,
             device="cpu",
             threads=1,
         ),

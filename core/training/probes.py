@@ -1,0 +1,129 @@
+"""Attention over training: what each head does on a few sentences, recorded as the model learns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.config import ModelConfig
+from core.corpus.grammar.generate import minimal_pairs
+from core.decoding.config import SearchConfig
+from core.errors import UserError
+from core.evaluation.pronouns import PronounSentence, as_pieces, observe
+from core.model.transformer import Transformer
+from core.text.tokenizer import Tokenizer
+from core.trace.npz import save_npz
+from core.trace.record import trace_text
+from core.trace.statistics import HeadStatistics, head_statistics
+from core.trace.trace import AttentionKind, Head, Trace
+from core.training.config import GRAMMAR, TrainingConfig
+from core.training.probe_log import Gold, log_line, read_probe_log
+from core.training.run_folder import RunFolder
+from core.training.validation import evaluating
+
+# A model that has learnt nothing does not end its translations.
+SEARCH = SearchConfig(max_extra=12)
+# The same in every run, from the split that no run is trained on.
+GOLD_PAIRS, GOLD_SEED = 40, 1
+
+
+def probe_steps(steps: int, points: int) -> list[int]:
+    """0, and ``points`` steps evenly spaced in log(step) up to ``steps``: steps^(n / points).
+
+    Those that round to the same are one.
+    """
+    if points == 0:
+        return []
+    return sorted({0, *(round(steps ** (n / points)) for n in range(1, points + 1))})
+
+
+def require_traceable(config: TrainingConfig, tokenizer: Tokenizer, model: ModelConfig) -> None:
+    """Raises UserError for a probe that is to be recorded and that the model cannot read."""
+    if config.probe_points == 0:
+        return
+    for text in config.probes:
+        length = len(tokenizer.encode(text)) + 1  # the end token
+        if length == 1:
+            raise UserError(f"The probe {text!r} has no visible character; give a sentence.")
+        if model.positions == "learned" and length > model.max_positions:
+            raise UserError(
+                f"The probe {text!r} has {length} tokens, more than max_positions = "
+                f"{model.max_positions}; shorten it, or set probe_points to 0."
+            )
+
+
+class Probes:
+    """Records into a run folder at the steps that are due; draws no random number.
+
+    Gold scores need sentences like those of the run's data, so they are measured where the
+    generated corpus is part of it.
+    """
+
+    def __init__(self, config: TrainingConfig, tokenizer: Tokenizer, folder: RunFolder) -> None:
+        self._sentences = config.probes
+        self._tokenizer = tokenizer
+        self._folder = folder
+        self._due: set[int] = set()
+        self._gold: list[PronounSentence] = []
+        if config.probes and config.probe_points:
+            self._due = set(probe_steps(config.steps, config.probe_points))
+            self._due -= set(read_probe_log(folder.probe_log).steps.tolist())
+            if GRAMMAR in config.data:
+                self._gold = gold_sentences(tokenizer, config.max_length)
+
+    def record(self, model: Transformer, step: int) -> None:
+        """Traces and a line of statistics, if ``step`` is due; otherwise nothing.
+
+        Raises:
+            UserError: a file cannot be written.
+        """
+        if step not in self._due:
+            return
+        self._due.remove(step)
+        with evaluating(model):
+            traces = [
+                trace_text(model, self._tokenizer, text, search=SEARCH) for text in self._sentences
+            ]
+            gold = gold_scores(model, self._gold) if self._gold else None
+        for index, trace in enumerate(traces):
+            path = self._folder.probe(step, index)
+            path.parent.mkdir(exist_ok=True)
+            save_npz(trace, path)
+        # The line comes last: whoever reads it finds the traces.
+        self._folder.append(self._folder.probe_log, log_line(step, _by_head(traces), gold))
+
+
+def gold_sentences(tokenizer: Tokenizer, max_length: int) -> list[PronounSentence]:
+    """Both sentences of each minimal pair that the vocabulary spells and ``max_length`` admits."""
+    found: list[PronounSentence] = []
+    for pair in minimal_pairs(GOLD_PAIRS, seed=GOLD_SEED, split="test"):
+        pieces = [as_pieces(sentence, tokenizer) for sentence in pair]
+        sides = [side for one in pieces for side in (one.source, one.target)]
+        if all(tokenizer.unk_id not in ids and len(ids) <= max_length for ids in sides):
+            found += pieces
+    return found
+
+
+def gold_scores(model: Transformer, sentences: Sequence[PronounSentence]) -> Gold:
+    """``model`` in evaluation mode; the sentences of each pair follow each other."""
+    observed = observe(model, sentences)
+    antecedent: dict[Head, float] = {}
+    for kind, hit in (
+        (AttentionKind.ENCODER_SELF, observed.encoder_hit),
+        (AttentionKind.CROSS, observed.cross_hit),
+    ):
+        shares = (hit[0::2] & hit[1::2]).mean(axis=0)  # [L, H]
+        for layer, heads in enumerate(shares.tolist()):
+            antecedent |= {Head(kind, layer, head): share for head, share in enumerate(heads)}
+    both = observed.predicted[0::2] & observed.predicted[1::2]
+    return Gold(pairs=len(both), pronoun=float(both.mean()), antecedent=antecedent)
+
+
+def _by_head(traces: Sequence[Trace]) -> list[tuple[Head, list[HeadStatistics]]]:
+    first = traces[0]
+    heads = [
+        Head(kind, layer, head)
+        for kind in first.kinds
+        for layer in range(first.layers(kind))
+        for head in range(first.heads(kind, layer))
+    ]
+    return [(head, [head_statistics(trace, *head) for trace in traces]) for head in heads]
