@@ -20,6 +20,9 @@ from core.text.tokenizer import Tokenizer
 from core.training.batch import make_batch
 from core.training.loss import negative_log_likelihood
 from core.training.pairs import EncodedPairs
+from core.training.workers import Workers
+
+ALONE = Workers()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +44,24 @@ def validate(
     pairs: EncodedPairs,
     references: Mapping[str, Sequence[str]],
     batch_tokens: int,
+    workers: Workers = ALONE,
 ) -> Result:
-    """Loss over ``pairs``, and scores of greedy translations of the sources in ``references``."""
+    """Loss over ``pairs``, and scores of greedy translations of the sources in ``references``.
+
+    The workers, whose models are the same, share the work and all get the result.
+    """
     with evaluating(model):
-        loss = mean_loss(model, pairs, batch_tokens)
-        translations = [
-            translation.text for translation in translate(model, tokenizer, list(references))
-        ]
+        loss = mean_loss(model, pairs, batch_tokens, workers)
+        own = list(references)[workers.rank :: workers.count]
+        texts = [translation.text for translation in translate(model, tokenizer, own)]
+    shares = workers.gather(texts)
+    translations = [shares[i % workers.count][i // workers.count] for i in range(len(references))]
     return Result(loss, score(translations, list(references.values())), translations)
 
 
-def mean_loss(model: Transformer, pairs: EncodedPairs, batch_tokens: int) -> float:
+def mean_loss(
+    model: Transformer, pairs: EncodedPairs, batch_tokens: int, workers: Workers = ALONE
+) -> float:
     """Unsmoothed negative log-likelihood of a target token, in nats."""
     device = next(model.parameters()).device
     plan = plan_batches(
@@ -64,14 +74,15 @@ def mean_loss(model: Transformer, pairs: EncodedPairs, batch_tokens: int) -> flo
     )
     total, tokens = 0.0, 0
     with torch.no_grad():
-        for indices in plan:
+        for indices in plan[workers.rank :: workers.count]:
             batch = make_batch(pairs, indices, model.config, device)
             hidden = model.decode(batch.target_in, model.encode(batch.source), batch.source)
             logits = model.logits(hidden.flatten(0, 1)[batch.real])  # [N, V]
             loss, count = negative_log_likelihood(logits, batch.target, pad_id=model.config.pad_id)
             total += loss.item()
             tokens += count
-    return total / tokens
+    total, all_tokens = workers.sum(total, tokens)
+    return total / all_tokens
 
 
 @contextmanager
