@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-Lengths = Sequence[int] | npt.NDArray[np.int64]
+Lengths = Sequence[int] | npt.NDArray[np.signedinteger]
 
 
 def plan_batches(
@@ -26,7 +26,7 @@ def plan_batches(
     of a length meet and the order of the batches follow from ``seed + epoch`` alone.
 
     Args:
-        source_lengths, target_lengths: tokens of each pair, special tokens included.
+        source_lengths, target_lengths: tokens of each pair, 1 or more with its special tokens.
         source_budget, target_budget: tokens in a batch, padding included.
 
     Returns:
@@ -59,16 +59,15 @@ def _cuts(
     source_budget: int,
     target_budget: int,
 ) -> list[int]:
-    """Where in the sorted order a new batch begins."""
+    """Where in the sorted order a new batch begins; targets ascend."""
     cuts = []
-    start, longest_source, longest_target = 0, 0, 0
-    for index, (source_length, target_length) in enumerate(
-        zip(source.tolist(), target.tolist(), strict=True)
-    ):
-        rows = index - start + 1
-        longest_source = max(longest_source, source_length)
-        longest_target = max(longest_target, target_length)
-        if rows * longest_source > source_budget or rows * longest_target > target_budget:
-            cuts.append(index)
-            start, longest_source, longest_target = index, source_length, target_length
-    return cuts
+    start = 0
+    while start < len(source):
+        most = min(source_budget // source[start], target_budget // target[start])
+        longest_target = target[start : start + most]
+        longest_source = np.maximum.accumulate(source[start : start + most])
+        rows = np.arange(1, len(longest_source) + 1)
+        fits = (rows * longest_source <= source_budget) & (rows * longest_target <= target_budget)
+        start += int(np.count_nonzero(fits))
+        cuts.append(start)
+    return cuts[:-1]

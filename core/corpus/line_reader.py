@@ -8,7 +8,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from core.errors import UserError
 
@@ -30,7 +30,7 @@ class LineReader:
         """Raises UserError if the file cannot be opened."""
         self.path = path
         try:
-            self._file = path.open("rb", buffering=_BUFFER)
+            self._file = io.BufferedReader(io.FileIO(path), _BUFFER)
             self.size = os.fstat(self._file.fileno()).st_size
         except OSError as error:
             raise self._failure(error) from error
@@ -59,7 +59,7 @@ class LineReader:
     def _unpacked(self) -> BinaryIO:
         if self._file.peek(2)[:2] != _GZIP:
             return self._file
-        return cast(BinaryIO, io.BufferedReader(gzip.GzipFile(fileobj=self._file), _BUFFER))
+        return gzip.open(self._file)
 
     def _failure(self, error: Exception) -> UserError:
         reason = getattr(error, "strerror", None) or error

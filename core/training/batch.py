@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from core.config import ModelConfig
-from core.training.pairs import EncodedPairs, Indices
+from core.corpus.ragged import Indices
+from core.training.pairs import EncodedPairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,9 @@ def make_batch(
     target_in = np.full_like(target, config.bos_id)
     target_in[:, 1:] = target[:, :-1]
     real = np.flatnonzero(target != config.pad_id)
-    glosses = [pairs.gloss_positions[index] for index in indices]
-    rows = np.repeat(np.arange(len(indices)), [len(row) for row in glosses])
-    gloss_at = rows * source.shape[1] + np.concatenate(glosses)
-    gloss_pieces = np.concatenate([pairs.gloss_pieces[index] for index in indices])
+    gloss_positions, glosses = pairs.gloss_positions.gather(indices)
+    gloss_at = np.repeat(np.arange(len(indices)), glosses) * source.shape[1] + gloss_positions
+    gloss_pieces, _ = pairs.gloss_pieces.gather(indices)
 
     def tensor(array: np.ndarray) -> Tensor:
         return torch.from_numpy(array.astype(np.int64, copy=False)).to(device)

@@ -1,57 +1,14 @@
-"""Encoded pairs, packed into flat arrays so that an epoch is cheap to hold and to send.
+"""Encoded pairs, in flat arrays so that an epoch is cheap to hold, to send and to map from disk.
 
 Legend: n pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-Integers = npt.NDArray[np.int32]
-Indices = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Ragged:
-    """n sequences of integers; sequence i is ``values[offsets[i]:offsets[i + 1]]``."""
-
-    values: Integers
-    offsets: Indices  # [n + 1]
-
-    @classmethod
-    def pack(cls, sequences: Sequence[Sequence[int]]) -> Ragged:
-        lengths = np.fromiter((len(row) for row in sequences), np.int64, len(sequences))
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        flat = (value for row in sequences for value in row)
-        return cls(np.fromiter(flat, np.int32, int(offsets[-1])), offsets)
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[Ragged]) -> Ragged:
-        lengths = np.concatenate([part.lengths for part in parts])
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        return cls(np.concatenate([part.values for part in parts]), offsets)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, index: int) -> Integers:
-        return self.values[self.offsets[index] : self.offsets[index + 1]]
-
-    @property
-    def lengths(self) -> Indices:
-        return np.diff(self.offsets)
-
-    def padded(self, indices: Iterable[int], pad: int) -> npt.NDArray[np.int64]:
-        """The chosen sequences as rows [rows, longest], filled up with ``pad``."""
-        rows = [self[index] for index in indices]
-        lengths = np.array([len(row) for row in rows], dtype=np.int64)
-        result = np.full((len(rows), int(lengths.max(initial=0))), pad, dtype=np.int64)
-        result[np.arange(result.shape[1]) < lengths[:, None]] = np.concatenate(rows)
-        return result
+from core.corpus.ragged import Ragged
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +39,11 @@ class EncodedPairs:
             gloss_positions=Ragged.pack([[at for at, _ in pair.glosses] for pair in pairs]),
             gloss_pieces=Ragged.pack([[piece for _, piece in pair.glosses] for pair in pairs]),
         )
+
+    @classmethod
+    def unglossed(cls, source: Ragged, target: Ragged) -> EncodedPairs:
+        nothing = Ragged.empty(len(source))
+        return cls(source, target, gloss_positions=nothing, gloss_pieces=nothing)
 
     @classmethod
     def concatenate(cls, parts: Sequence[EncodedPairs]) -> EncodedPairs:

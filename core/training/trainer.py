@@ -8,13 +8,14 @@ from typing import Any
 
 from core.checkpoints.native import save_checkpoint
 from core.corpus.batching import plan_batches
+from core.corpus.ragged import Indices
 from core.model.transformer import Transformer
 from core.training.averaging import average_checkpoints
 from core.training.batch import Batch, make_batch
 from core.training.config import RunConfig
 from core.training.data import TrainingData
 from core.training.events import CheckpointSaved, Event, Finished, Interrupted, Step, Validation
-from core.training.pairs import EncodedPairs, Indices
+from core.training.pairs import EncodedPairs
 from core.training.probes import Probes
 from core.training.provenance import provenance
 from core.training.run_folder import RunFolder

@@ -40,6 +40,22 @@ def test_every_pair_once_and_both_budgets_hold(
         assert len(batch) * max(pairs[index][1] for index in batch) <= target_budget
 
 
+@given(PAIRS, st.integers(40, 300), st.integers(40, 300))
+def test_a_batch_ends_where_one_more_pair_would_pass_a_budget(
+    pairs: list[tuple[int, int]], source_budget: int, target_budget: int
+) -> None:
+    batches = plan(pairs, source_budget=source_budget, target_budget=target_budget)
+    slow: list[int] = []
+    rows = longest_source = longest_target = 0
+    for source, target in sorted(pairs, key=lambda pair: pair[::-1]):
+        rows += 1
+        longest_source, longest_target = max(longest_source, source), max(longest_target, target)
+        if rows * longest_source > source_budget or rows * longest_target > target_budget:
+            slow.append(rows - 1)
+            rows, longest_source, longest_target = 1, source, target
+    assert sorted(map(len, batches)) == sorted([*slow, rows] if pairs else [])
+
+
 @given(PAIRS, st.integers(0, 3))
 def test_the_same_seed_and_epoch_give_the_same_plan(
     pairs: list[tuple[int, int]], epoch: int

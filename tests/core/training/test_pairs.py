@@ -25,6 +25,23 @@ def test_ragged_sequences_come_back() -> None:
     assert both.padded([3, 0], pad=9).tolist() == [[4, 9], [1, 2]]
 
 
+def test_sequences_are_read_across_segments_and_empty_ones_take_no_memory() -> None:
+    rows = [[1], [2, 3], [], [4, 5, 6]]
+    parts = [Ragged.pack(rows[:2]), Ragged.empty(3), Ragged.pack(rows[2:])]
+    both = Ragged.concatenate(parts)
+    assert [both[index].tolist() for index in range(len(both))] == [
+        *rows[:2],
+        [],
+        [],
+        [],
+        *rows[2:],
+    ]
+    assert both.segments[1] is parts[2].segments[0]
+    values, lengths = both.gather([6, 2, 0])
+    assert (values.tolist(), lengths.tolist()) == ([4, 5, 6, 1], [3, 0, 1])
+    assert both.gather([])[0].size == both.padded([], pad=0).size == 0
+
+
 def test_pairs_survive_packing_and_joining() -> None:
     packed = EncodedPairs.concatenate([EncodedPairs.pack(PAIRS[:1]), EncodedPairs.pack(PAIRS[1:])])
     assert [(p.source, p.target, list(p.glosses)) for p in packed] == [
