@@ -136,7 +136,7 @@ def _add_head(actions: Actions, window: Window, session: Session) -> None:
     actions.add(
         "scaling", menu, "&Scale the scores by √d_k, or not", window.switch_scaling, "Ctrl+D"
     )
-    actions.add("release", menu, "&Release the pinned cell", session.release, "Esc")
+    actions.add("release", menu, "&Release all pins", session.release, "Esc")
 
 
 def _add_view(actions: Actions, window: Window, controller: Controller) -> None:
