@@ -1,4 +1,4 @@
-"""Numbers as a table shows them: a true minus sign, and never a 0.000 that is not 0."""
+"""Numbers in words and tables: a true minus sign, and never a 0.000 that is not 0."""
 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -15,3 +15,25 @@ def share(value: float) -> str:
         return f"{value:.3f}" if value else "0"
     mantissa, exponent = f"{value:.0e}".split("e")
     return f"{mantissa}·10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+
+
+def compact(value: float) -> str:
+    """Four significant digits: ``15,000``, ``2.134``, ``3.4·10⁻⁴``."""
+    size = abs(value)
+    if value == 0 or 1e-3 <= size < 1e6:
+        text = f"{value:,.0f}" if size >= 1000 else f"{value:.4g}"
+    else:
+        mantissa, exponent = f"{value:.3e}".split("e")
+        mantissa = mantissa.rstrip("0").rstrip(".")
+        text = f"{mantissa}·10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+    return text.replace("-", "−")
+
+
+def percent(part: float, digits: int = 0) -> str:
+    """A share of 1 in per cent; no line ends before the sign."""
+    return f"{100 * part:.{digits}f}\u00a0%"
+
+
+def place_of(span: range) -> str:
+    """Where tokens are in their text, from 1: "5", or "3–5" for several."""
+    return f"{span.start + 1}–{span.stop}" if len(span) > 1 else f"{span.stop}"

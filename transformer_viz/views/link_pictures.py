@@ -9,6 +9,7 @@ from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.head_colors import color_slots
 from transformer_viz.drawing.link_choice import MOST_LINKS, Links, choose_links, merged
 from transformer_viz.drawing.link_scene import LinksPicture
+from transformer_viz.drawing.numbers import percent
 from transformer_viz.options import Combine, LinksForm, ViewOptions
 from transformer_viz.selection import Selection
 from transformer_viz.views.head_pictures import MapAxes
@@ -96,7 +97,7 @@ def _picture(trace: Trace, groups: Groups, axes: MapAxes, form: LinksForm) -> Li
 def caption(kind: AttentionKind, options: ViewOptions, chosen: Chosen) -> str:
     """What is drawn and what is not, in words."""
     links = chosen.picture.links
-    rule = f"Each query's heaviest links up to {_percent(options.links_mass, 0)} of its weight"
+    rule = f"Each query's heaviest links up to {percent(options.links_mass)} of its weight"
     if options.threshold > 0:
         rule += f", none below {options.threshold:g}"
     if options.links_distance > 0 and kind is not AttentionKind.CROSS:
@@ -107,9 +108,5 @@ def caption(kind: AttentionKind, options: ViewOptions, chosen: Chosen) -> str:
         counts += f" ({MOST_LINKS:,} are the most that are)"
     sentences = [f"{rule}: {counts}", "Width = weight"]
     if options.hide_specials:
-        sentences.append(f"Hidden specials hold {_percent(chosen.hidden, 1)} of the weight")
+        sentences.append(f"Hidden specials hold {percent(chosen.hidden, 1)} of the weight")
     return ". ".join(sentences) + "."
-
-
-def _percent(part: float, digits: int) -> str:
-    return f"{100 * part:.{digits}f} %"

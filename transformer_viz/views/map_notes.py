@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from transformer_viz.drawing.numbers import percent
 from transformer_viz.options import ViewOptions
 from transformer_viz.views.head_pictures import HeadPicture
 from transformer_viz.views.wording import AXES
@@ -34,5 +35,5 @@ def map_notes(
 
 def _shares(shares: Sequence[float]) -> str:
     """In per cent: "42 %", or of several maps "12 to 48 %"."""
-    least, most = (f"{100 * share:.0f}" for share in (min(shares), max(shares)))
-    return f"{least} %" if least == most else f"{least} to {most} %"
+    least, most = percent(min(shares)), percent(max(shares))
+    return most if least == most else f"{100 * min(shares):.0f} to {most}"

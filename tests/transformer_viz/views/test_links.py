@@ -94,7 +94,7 @@ def test_each_querys_heaviest_links_are_drawn(links: Links, trace: Trace) -> Non
     chosen = heaviest(trace.weights(E, 0, 0), 0.7)
     assert drawn(links) == set(zip(*map(np.ndarray.tolist, np.nonzero(chosen)), strict=True))
     count = int(chosen.sum())
-    assert f"up to 70 % of its weight: {count} of 81 links, {81 - count} not drawn" in (
+    assert f"up to 70\u00a0% of its weight: {count} of 81 links, {81 - count} not drawn" in (
         links.caption.text()
     )
 
@@ -162,7 +162,7 @@ def test_hidden_specials_have_no_links_and_their_weight_is_stated(
     session.change_options(hide_specials=True)
     assert len(scene(links).picture.keys) == 8
     on_end = trace.weights(E, 0, 0)[:8, 8].mean()
-    assert f"Hidden specials hold {100 * on_end:.1f} % of the weight" in links.caption.text()
+    assert f"Hidden specials hold {100 * on_end:.1f}\u00a0% of the weight" in links.caption.text()
 
 
 def test_pieces_become_words(session: Session, links: Links, qtbot: QtBot) -> None:
