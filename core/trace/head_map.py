@@ -98,6 +98,19 @@ def cell_weight(trace: Trace, heads: Sequence[Head], queries: range, keys: range
     return total / (len(heads) * len(queries))
 
 
+def map_row(
+    trace: Trace, heads: Sequence[Head], queries: range, columns: Entries
+) -> tuple[Floats, Booleans]:
+    """One row of `head_map` for the entry with these tokens, without the rest of the map: the
+    weights and where they are allowed, both [C]."""
+    weights = np.mean([trace.row(*head, query) for head in heads for query in queries], axis=0)
+    allowed = np.logical_or.reduce(trace.allowed(heads[0].kind)[queries.start : queries.stop])
+    return (
+        _grouped(weights, columns, np.add, axis=0),
+        _grouped(allowed, columns, np.logical_or, axis=0),
+    )
+
+
 def mean_weights(trace: Trace, heads: Sequence[Head]) -> Floats:
     """The mean of the heads' weights, [Q, K]; of one head, its weights."""
     weights = trace.weights(*heads[0])

@@ -8,7 +8,9 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from core.text.tokens import Token
+from core.trace.head_map import Entries
 from transformer_viz.drawing.labels import draw_label
+from transformer_viz.drawing.numbers import place_of
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 ROW = 6 * GRID
@@ -16,15 +18,21 @@ _LABEL_SHARE = 0.42  # of the width, for place and token
 
 
 class Bar(NamedTuple):
+    """`key`: the token that stands for a token or a merged word; `place`: in the text, from 1."""
+
     key: int
     token: Token
     weight: float
+    place: str
 
 
-def heaviest(weights: np.ndarray, tokens: Sequence[Token], count: int) -> list[Bar]:
+def heaviest(weights: np.ndarray, keys: Entries, count: int) -> list[Bar]:
     """The `count` heaviest keys of one query's weights [K], in falling order, ties by position."""
     order = np.argsort(-weights, kind="stable")[:count]
-    return [Bar(int(key), tokens[key], float(weights[key])) for key in order]
+    return [
+        Bar(keys.token(key), keys.tokens[key], float(weights[key]), place_of(keys.spans[key]))
+        for key in order
+    ]
 
 
 def draw_bars(
@@ -42,8 +50,7 @@ def draw_bars(
     """
     figures, small = scaled_font(font, 1.0), scaled_font(font, 0.8)
     number = QFontMetricsF(figures).horizontalAdvance("0.000")
-    places = [str(bar.key + 1) for bar in bars]
-    place = max(map(QFontMetricsF(small).horizontalAdvance, places), default=0)
+    place = max((QFontMetricsF(small).horizontalAdvance(bar.place) for bar in bars), default=0)
     label = rect.width() * _LABEL_SHARE
     track_left, track_width = rect.left() + label + GRID, rect.width() - label - number - 4 * GRID
     for index, bar in enumerate(bars):
@@ -53,7 +60,7 @@ def draw_bars(
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(small)
         painter.setPen(theme.color("accent" if strong else "faint"))
-        painter.drawText(QRectF(row.left(), row.top(), place, ROW), right | middle, places[index])
+        painter.drawText(QRectF(row.left(), row.top(), place, ROW), right | middle, bar.place)
         painter.setFont(figures)
         text = QRectF(row.left() + place + 2 * GRID, row.top(), label - place - 3 * GRID, ROW)
         draw_label(painter, text, bar.token, theme, align=left, strong=strong)

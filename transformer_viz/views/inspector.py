@@ -1,9 +1,10 @@
 """What the chosen query looks at, and what the head does on this text, in numbers."""
 
-import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from core.text.words import join_pieces, word_span
+from core.trace.head_map import entries, map_row
 from core.trace.statistics import HeadStatistics
 from core.trace.trace import Head
 from transformer_viz.drawing.bars import heaviest
@@ -46,7 +47,8 @@ class Inspector(QScrollArea):
         self.bars.pointed.connect(self._point_at_key)
         session.traceChanged.connect(self._refresh)
         session.selectionChanged.connect(self._refresh)
-        session.hoverChanged.connect(self._show_query)
+        for changed in (session.hoverChanged, session.optionsChanged):
+            changed.connect(self._show_query)
         measured.changed.connect(self._on_measured)
         spotlight.changed.connect(self._show_links)
         self.apply_theme(LIGHT)
@@ -149,18 +151,24 @@ class Inspector(QScrollArea):
         if trace is None or query is None:
             self._query_note.setVisible(False)
             return
-        kind, heads = selection.kind, selection.heads
-        self._query.setText(f"“{token_name(trace.query_tokens(kind)[query])}” looks at")
-        predicted = predicted_token(trace, kind, query)
+        kind, heads, merged = selection.kind, selection.heads, self._session.options.merge_words
+        tokens = trace.query_tokens(kind)
+        queries = word_span(tokens, query) if merged else range(query, query + 1)
+        looking = join_pieces(tokens[queries.start : queries.stop])
+        self._query.setText(f"“{token_name(looking)}” looks at")
+        predicted = predicted_token(trace, kind, queries[-1])
         notes = [f"before it predicts “{token_name(predicted)}”"] if predicted is not None else []
         if len(heads) > 1:
             notes.append(f"mean of {len(heads)} heads")
         self._query_note.setVisible(bool(notes))
         self._query_note.setText(", ".join(notes))
-        weights = np.mean([trace.row(*head, query) for head in heads], axis=0)
-        allowed = trace.allowed(kind)[query]
-        count = min(BARS, int(allowed.sum()))
-        self.bars.set_bars(heaviest(weights, trace.key_tokens(kind), count), key)
+        keys = entries(trace.key_tokens(kind), merge_words=merged)
+        weights, allowed = map_row(trace, heads, queries, keys)
+        marked = None if key is None else keys.of_token(key)
+        self.bars.set_bars(
+            heaviest(weights, keys, min(BARS, int(allowed.sum()))),
+            None if marked is None else keys.token(marked),
+        )
 
     def _show_links(self) -> None:
         trace, linked = self._session.trace, self._spotlight.linked

@@ -40,7 +40,7 @@ class WeightBars(QWidget):
         if len(bars) != len(self._bars):
             self.updateGeometry()
         self._bars, self._marked = bars, marked
-        said = (f"{display_text(bar.token)} ({bar.key + 1}) {bar.weight:.3f}" for bar in bars)
+        said = (f"{display_text(bar.token)} ({bar.place}) {bar.weight:.3f}" for bar in bars)
         announce(self, ", ".join(said))
         self.update()
 

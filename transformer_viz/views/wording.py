@@ -9,6 +9,7 @@ from core.trace.head_map import cell_weight
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.atlas import TITLES
 from transformer_viz.drawing.labels import display_text, isolated
+from transformer_viz.drawing.numbers import place_of
 from transformer_viz.options import Combine
 from transformer_viz.session import Session
 
@@ -112,5 +113,5 @@ def describe_selection(session: Session) -> str:
 
 def _named(tokens: Sequence[Token], span: range, more: str = "") -> str:
     """A token or a word with its place in the text: "it (10)", "didn't (3–5)"."""
-    places = f"{span.start + 1}–{span.stop}" if len(span) > 1 else f"{span.stop}"
-    return f"{token_name(join_pieces(tokens[span.start : span.stop]))} ({places}{more})"
+    name = token_name(join_pieces(tokens[span.start : span.stop]))
+    return f"{name} ({place_of(span)}{more})"

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.tokens import Token, TokenKind
-from core.trace.head_map import cell_weight, entries, head_map, mean_weights
+from core.trace.head_map import cell_weight, entries, head_map, map_row, mean_weights
 from core.trace.trace import AttentionKind, Head, StoredAttention, Trace
 
 PIECES = ("▁the", "▁sch", "lief", ".", "'", "▁", "<s>", "?x", "<0xE2>")
@@ -65,6 +65,9 @@ def test_every_cell_is_made_of_its_tokens_and_rows_add_up_to_one(
             assert shown.weights[r, c] == pytest.approx(cell, abs=1e-6)
             assert cell_weight(trace, heads, queries, keys) == pytest.approx(cell, abs=1e-6)
             assert shown.allowed[r, c] == allowed[np.ix_(queries, keys)].any()
+        row = map_row(trace, heads, queries, columns)
+        np.testing.assert_allclose(row[0], shown.weights[r], atol=1e-6)
+        assert (row[1] == shown.allowed[r]).all()
     np.testing.assert_allclose(shown.weights.sum(axis=1) + shown.hidden, 1, atol=1e-5)
     if not hide_specials:
         assert not shown.hidden.any()

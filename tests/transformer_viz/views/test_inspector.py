@@ -66,6 +66,21 @@ def test_a_decoder_query_says_what_it_predicts(session, inspector) -> None:
     assert len(inspector.bars._bars) == 2, "what is masked is not listed"
 
 
+def test_merged_words_are_one_query_and_one_bar(qtbot, session, trace: Trace, inspector) -> None:
+    """The target is <s> Das Tier sch lief , weil …"""
+    session.select(kind=D, query=3)
+    assert "“sch” looks at" in texts(inspector)
+    session.change_options(merge_words=True)
+    assert {"“schlief” looks at", "before it predicts “,”"} <= set(texts(inspector))
+    weights = trace.weights(D, 0, 0)[3:5, 3:5].sum(axis=1).mean()
+    (word,) = (bar for bar in inspector.bars._bars if bar.token.label == "schlief")
+    assert word.weight == pytest.approx(weights, abs=1e-6)
+    assert f"schlief (4–5) {weights:.3f}" in inspector.bars.accessibleDescription()
+    assert len(inspector.bars._bars) == 4
+    session.pin(3, 3)
+    assert inspector.bars._marked == word.key, "a pin on any piece is on the word"
+
+
 def test_the_statistics_of_the_head(session, trace: Trace, inspector) -> None:
     session.select(kind=E, layer=1, head=2)
     expected = head_statistics(trace, E, 1, 2)
