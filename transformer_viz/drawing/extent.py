@@ -46,7 +46,8 @@ class Extent:
             marks.append(Mark(self.trained, f"seen in training · {self.trained}", "ink"))
         if self.end is not None:
             marks.append(Mark(self.end, f"the table ends · {self.end}", "error"))
-        return [mark for mark in marks if 0 < mark.position < self.shown]
+        shown = (mark for mark in marks if 0 < mark.position < self.shown)
+        return sorted(shown, key=lambda mark: mark.position)
 
     def sentence_about_end(self) -> str:
         """What lies beyond training and beyond the table."""

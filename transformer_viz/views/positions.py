@@ -57,6 +57,7 @@ class Positions(StageView):
         super().__init__(session)
         self._what_if = what_if
         self._of: PositionTable | None = None  # for which the choices were made
+        self._range_is_wanted = False  # by the user
         self.grid = PositionGrid()
         self.curves = PositionCurves()
         self.similarity = PositionSimilarity()
@@ -65,7 +66,7 @@ class Positions(StageView):
         self._build()
         self.grid.dimensionChosen.connect(self._follow_dimension)
         self.dimensions.changed.connect(self.invalidate)
-        self.shown.valueChanged.connect(self.invalidate)
+        self.shown.valueChanged.connect(self._change_range)
         what_if.tableChanged.connect(self.invalidate)
         session.traceChanged.connect(self.invalidate)
 
@@ -134,6 +135,8 @@ class Positions(StageView):
         if table is not None and table is not self._of:
             self._of = table
             self._choose(table)
+        if table is not None and not self._range_is_wanted:
+            self._fit_range(table)
         self._facts.setText(_WAITING if table is None else facts(table))
         self._problem.setText(self._what_if.table_problem)
         self._problem.setVisible(bool(self._what_if.table_problem))
@@ -151,25 +154,38 @@ class Positions(StageView):
                 page.show_state(self._state(table), self.theme)
 
     def _state(self, table: PositionTable) -> PositionState:
-        trace = self.session.trace
         extent = Extent(
             shown=self.shown.value() + 1,
             end=len(table.values) if table.learned else None,
             trained=table.trained,
-            sentence=0 if trace is None else len(trace.source_tokens),
+            sentence=self._sentence,
         )
         return PositionState(table, extent, self.dimensions.chosen)
 
-    def _choose(self, table: PositionTable) -> None:
-        """What a new model opens on: past the end of what it knows, and waves of every length."""
+    @property
+    def _sentence(self) -> int:
+        """How many tokens it has."""
+        trace = self.session.trace
+        return 0 if trace is None else len(trace.source_tokens)
+
+    def _fit_range(self, table: PositionTable) -> None:
+        """Past the end of what the model knows, and of the sentence."""
         count = len(table.values)
         trained = table.trained or _FEW * 2 // 3
         most = count + max(count // 8, FEWEST_SHOWN) if table.learned else count
-        shown = most if table.learned else min(count, trained * 3 // 2)
+        past = max(trained * 3 // 2, self._sentence + max(self._sentence // 8, FEWEST_SHOWN))
         self.shown.blockSignals(True)
         self.shown.setMaximum(most - 1)
-        self.shown.setValue(shown - 1)
+        self.shown.setValue(most - 1 if table.learned else min(count, past) - 1)
         self.shown.blockSignals(False)
+
+    def _change_range(self) -> None:
+        self._range_is_wanted = True
+        self.invalidate()
+
+    def _choose(self, table: PositionTable) -> None:
+        """What a new model opens on: a range of its own, and waves of every length."""
+        self._range_is_wanted = False
         pairs = table.d_model // 2
         first = dict.fromkeys(min(pairs - 1, pairs * part // 8) for part in (0, 1, 2, 4))
         self.dimensions.choose(tuple(int(table.pairs[pair, 0]) for pair in first), table.d_model)

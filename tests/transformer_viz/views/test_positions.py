@@ -197,6 +197,26 @@ def test_it_opens_past_the_longest_text_in_training(open_view: Open) -> None:
     assert "go on" in extent.sentence_about_end()
 
 
+def test_it_reaches_past_a_long_sentence_unless_the_user_says_how_far(
+    open_view: Open, stage: Stage, qtbot: QtBot
+) -> None:
+    view = open_view(text="dog " * 200)
+    last = view.shown.value()
+    assert last > 201
+    marks = view.grid.canvas.picture.extent.marks()  # type: ignore[union-attr]
+    assert [mark.text for mark in marks] == ["seen in training · 40", "this sentence · 201"]
+
+    def translate(text: str) -> None:
+        stage.controller.translate(text)
+        qtbot.waitUntil(stage.shows(text))
+
+    translate("the dog slept")
+    assert view.shown.value() + 1 == 60
+    view.shown.setValue(99)
+    translate("dog " * 200)
+    assert view.shown.value() == 99
+
+
 def test_the_ground_changes_where_training_ended(
     open_view: Open, pixel: Callable[..., list[int]]
 ) -> None:
