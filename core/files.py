@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Callable
 from pathlib import Path
 
 from core.errors import UserError
+
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}")
 
 
 def atomic_write(path: str | Path, write: Callable[[Path], None]) -> None:
@@ -37,9 +41,24 @@ def atomic_write(path: str | Path, write: Callable[[Path], None]) -> None:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(
-            f"Could not write {path}: {error.strerror or error}. "
-            "What was there before is unchanged."
+            f"{write_problem(path, error)} What was there before is unchanged."
         ) from error
+
+
+def write_problem(path: str | Path, error: OSError) -> str:
+    """A sentence on a file that could not be written."""
+    text = f"Could not write {path}: {error.strerror or error}"
+    return f"{text}; free some space." if error.errno == errno.ENOSPC else f"{text}."
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Remove what ``atomic_write`` left there when its process was killed.
+
+    Only for a folder in which nobody writes at that moment.
+    """
+    for path in directory.iterdir():
+        if _TEMPORARY.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def atomic_write_text(path: str | Path, text: str) -> None:

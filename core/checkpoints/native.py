@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,14 +88,33 @@ def _write(
         "config": json.dumps(config.to_dict()),
         "provenance": json.dumps(provenance),
     }
+    write_tensors(path, tensors, metadata)
+
+
+def write_tensors(
+    path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]
+) -> None:
+    """One safetensors file, atomically.
+
+    Raises:
+        UserError: it cannot be written; what stood there before stays.
+    """
 
     def write(temporary: Path) -> None:
         try:
-            safetensors.torch.save_file(dict(tensors), temporary, metadata=metadata)
+            safetensors.torch.save_file(dict(tensors), temporary, metadata=dict(metadata))
         except safetensors.SafetensorError as error:
-            raise OSError(str(error)) from error
+            raise _os_error(error) from error
 
     atomic_write(path, write)
+
+
+def _os_error(error: safetensors.SafetensorError) -> OSError:
+    """What safetensors says of the system's error: "I/O error: … (os error 28)"."""
+    number = re.search(r"\(os error (\d+)\)", str(error))
+    if number is None or os.name == "nt":  # where the number is of another list
+        return OSError(str(error))
+    return OSError(int(number.group(1)), os.strerror(int(number.group(1))))
 
 
 def _read_tensors(path: str | Path) -> dict[str, Tensor]:

@@ -53,7 +53,8 @@ def test_a_failing_writer_leaves_the_old_file_alone(tmp_path: Path, error: Excep
     assert list(tmp_path.iterdir()) == [path]
     if isinstance(error, OSError):
         assert str(raised.value) == (
-            f"Could not write {path}: No space left on device. What was there before is unchanged."
+            f"Could not write {path}: No space left on device; free some space. "
+            "What was there before is unchanged."
         )
     else:
         assert raised.value is error
