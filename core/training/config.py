@@ -12,6 +12,14 @@ from core.errors import UserError
 from core.fields import from_mapping, require, require_choice, require_share
 
 GRAMMAR = "grammar"
+PRECISIONS = ("fp32", "bf16", "fp16", "fp64")
+BEST_BY = ("valid_loss", "bleu")
+# What may be changed in a run: neither losses nor weights depend on it. Files may have moved; that
+# they hold the same is checked apart.
+MAY_CHANGE = {
+    *("data", "validation", "licence", "steps", "early_stopping", "keep_best"),
+    *("keep_checkpoints", "average_last", "probes", "probe_points", "tensorboard"),
+}
 PROBES = (
     "The animal didn't cross the street because it was too tired.",
     "The animal didn't cross the street because it was too wide.",
@@ -41,15 +49,24 @@ class TrainingConfig:
             ``core.training.gloss``.
         init_scale: factor on W^V, W^O, W_1 and W_2 at the start. Below 1 keeps the encoder's
             outputs at different positions from growing alike before it has learnt anything.
+        early_stopping: validations in a row without a better one that end the run; None for no
+            such end.
+        best_by: what makes a validation better, "valid_loss" (lower) or "bleu" (higher).
+        keep_best: models of the best validations that stay in the run folder.
         keep_checkpoints: the newest that stay in the run folder.
         average_last: checkpoints whose mean becomes the run's model.
         device: "auto", "cpu", "cuda", "cuda:1" … or "mps".
-        precision: "fp32", or "bf16" for matrix products in bfloat16 on CUDA.
+        precision: "fp32"; "bf16" or "fp16" for matrix products in half the bits on CUDA, the latter
+            with a loss that is scaled so that small gradients stay above zero; "fp64" for all of
+            the model, which is slow and serves comparisons.
+        tf32: on CUDA, round the factors of float32 matrix products to 10 bits of mantissa.
+        compile: by torch.compile: slower to start, faster to run on a GPU.
         probes: sentences whose attention is recorded while the model learns; see
             ``core.training.probes``.
         probe_points: how often, evenly in the logarithm of the step, besides once at the start;
             0 records nothing.
         threads: of the CPU; None for all. Sums depend on it in the last bit, so a run keeps it.
+        tensorboard: write the curves for TensorBoard too, into the run folder.
     """
 
     data: tuple[str, ...] = (GRAMMAR,)
@@ -76,13 +93,19 @@ class TrainingConfig:
     log_every: int = 50
     validate_every: int = 1_000
     checkpoint_every: int = 1_500
+    early_stopping: int | None = None
+    best_by: str = "valid_loss"
+    keep_best: int = 0
     keep_checkpoints: int = 5
     average_last: int = 5
     probes: tuple[str, ...] = PROBES
     probe_points: int = 24
     device: str = "auto"
     precision: str = "fp32"
+    tf32: bool = True
+    compile: bool = False
     threads: int | None = None
+    tensorboard: bool = False
 
     def __post_init__(self) -> None:
         require(
@@ -118,17 +141,25 @@ class TrainingConfig:
             self.probes,
             f"up to {MOST_PROBES} sentences of up to {LONGEST_PROBE} characters, none empty",
         )
-        for field in ("warmup", "seed", "gloss_weight", "probe_points"):
+        for field in ("seed", "gloss_weight", "keep_best", "probe_points"):
             require(getattr(self, field) >= 0, field, getattr(self, field), "0 or more")
+        require(
+            self.warmup >= 1,
+            "warmup",
+            self.warmup,
+            "1 or more, because without a rise the first updates are too large to recover from",
+        )
         for field in ("peak_factor", "adam_epsilon", "init_scale"):
             require(getattr(self, field) > 0, field, getattr(self, field), "above 0")
         for field in ("label_smoothing", "adam_beta1", "adam_beta2", "cooldown"):
             require_share(field, getattr(self, field))
+        budget = min(self.source_batch_tokens, self.target_batch_tokens)
         require(
-            2 <= self.max_length <= min(self.source_batch_tokens, self.target_batch_tokens),
+            2 <= self.max_length <= budget,
             "max_length",
             self.max_length,
-            "2 up to the tokens of a batch, so that the longest pair fits into one",
+            f"2 to {budget}, the smaller one of source_batch_tokens and target_batch_tokens, so "
+            "that the longest sentence fits into a batch",
         )
         require(
             self.clip_norm is None or self.clip_norm > 0,
@@ -145,7 +176,14 @@ class TrainingConfig:
         require(
             self.threads is None or self.threads >= 1, "threads", self.threads, "1 or more, or null"
         )
-        require_choice("precision", self.precision, ("fp32", "bf16"))
+        require(
+            self.early_stopping is None or self.early_stopping >= 1,
+            "early_stopping",
+            self.early_stopping,
+            "1 or more, or null",
+        )
+        require_choice("best_by", self.best_by, BEST_BY)
+        require_choice("precision", self.precision, PRECISIONS)
         require(
             self.device in ("auto", "cpu", "cuda", "mps")
             or (self.device.startswith("cuda:") and self.device[5:].isdecimal()),
@@ -189,6 +227,14 @@ class RunConfig:
         return RunConfig(
             model=ModelConfig.from_dict(model), training=TrainingConfig.from_dict(training)
         )
+
+    def differences(self, other: RunConfig) -> dict[str, tuple[Any, Any]]:
+        """The settings that differ, with the value here and the one there."""
+        mine = self.model.to_dict() | self.training.to_dict()
+        theirs = other.model.to_dict() | other.training.to_dict()
+        return {
+            name: (value, theirs[name]) for name, value in mine.items() if value != theirs[name]
+        }
 
     def to_dict(self) -> dict[str, Any]:
         return {"model": self.model.to_dict(), "training": self.training.to_dict()}

@@ -83,10 +83,14 @@ class CheckpointSaved(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Finished(Event):
-    """``path`` is the run's model: the mean of ``averaged`` checkpoints, with its scores."""
+    """``path`` is the run's model: the mean of ``averaged`` checkpoints, with its scores.
+
+    ``stopped_early``: because validations were no longer getting better.
+    """
 
     name = "finished"
     path: str
+    stopped_early: bool = False
     averaged: int
     seconds: float
     valid_loss: float
@@ -97,10 +101,25 @@ class Finished(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Interrupted(Event):
-    """Stopped by a signal, after a whole update and with its state saved."""
+    """Stopped by a signal or on request, after a whole update and with its state saved."""
 
     name = "interrupted"
     run: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paused(Event):
+    """Waits on request, after a whole update and with its state saved."""
+
+    name = "paused"
+    run: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Continued(Event):
+    """Goes on after a pause."""
+
+    name = "continued"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,12 @@ from typing import TextIO
 
 from core.training.events import (
     CheckpointSaved,
+    Continued,
     Event,
     Failed,
     Finished,
     Interrupted,
+    Paused,
     Started,
     Step,
     Validation,
@@ -58,8 +60,9 @@ class Progress:
                     f"chrF {event.chrf:.1f}"
                 )
             case Finished():
+                early = ", as validations no longer got better" if event.stopped_early else ""
                 self._write(
-                    f"Finished after {event.step:,} updates in {duration(event.seconds)}: "
+                    f"Finished after {event.step:,} updates in {duration(event.seconds)}{early}: "
                     f"validation loss {event.valid_loss:.3f}, BLEU {event.bleu:.1f}, "
                     f"chrF {event.chrf:.1f}. Model: {event.path}"
                 )
@@ -68,6 +71,15 @@ class Progress:
                     f"Stopped after update {event.step:,}; its state is saved. "
                     f"Go on with: transformer-viz resume {event.run}"
                 )
+            case Paused():
+                self._write(
+                    f"Paused after update {event.step:,}; its state is saved. "
+                    f"Go on with: transformer-viz resume {event.run}"
+                )
+            case Continued():
+                self._first_step = event.step  # what is left is estimated anew
+                self._began = self._last_line = self._clock()
+                self._write(f"Going on after update {event.step:,}.")
             case CheckpointSaved() | Failed():
                 pass  # checkpoints are frequent; a failure is printed by the command line itself
 

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import torch
 
+from core.checkpoints.header import read_header
 from core.device import available_threads, choose_device
 from core.errors import UserError
+from core.files import write_problem
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
 from core.text.tokenizer import train_tokenizer
-from core.training.config import RunConfig
+from core.training.config import MAY_CHANGE, RunConfig, TrainingConfig
 from core.training.data import TrainingData, read_texts, tokenizer_lines
 from core.training.events import Event, Started
 from core.training.probes import require_traceable
 from core.training.provenance import software_versions
 from core.training.run_folder import RunFolder
 from core.training.state import load_state
+from core.training.tensorboard import TensorBoard, require_tensorboard
 from core.training.trainer import Trainer
 
 Tell = Callable[[Event], None]
@@ -38,6 +43,22 @@ def start_run(
     """
     RunFolder.require_free(path)
     config = _resolve(config)
+    folder = RunFolder.make(path)
+    with folder.lock:
+        try:
+            trainer, about = _prepare(folder, config, command, tell, should_stop)
+        except BaseException:
+            folder.discard()
+            raise
+        trainer.save_state()
+        folder.write_record(trainer.config, about)
+        _train(trainer, about["data"], resumed=False)
+
+
+def _prepare(
+    folder: RunFolder, config: RunConfig, command: str, tell: Tell, should_stop: ShouldStop
+) -> tuple[Trainer, dict[str, Any]]:
+    """A trainer at the first update, and what run.json says besides the configuration."""
     training = config.training
     texts = read_texts(training)
     tokenizer = train_tokenizer(tokenizer_lines(texts, training), config.model.vocab_size)
@@ -48,7 +69,7 @@ def start_run(
     torch.manual_seed(training.seed)
     model = Transformer(config.model)
     initialise(model, training.seed, training.init_scale)
-    model.to(training.device)
+    model.to(training.device, _dtype(training))
     data = TrainingData(texts, tokenizer, training)
     about = {
         "command": command,
@@ -57,7 +78,6 @@ def start_run(
         "data": texts.report,
         "data_checksum": texts.checksum,
     }
-    folder = RunFolder.create(path, config, about)
     trainer = Trainer(
         config,
         model,
@@ -67,8 +87,7 @@ def start_run(
         tell=tell,
         should_stop=should_stop,
     )
-    trainer.save_state()
-    _train(trainer, texts.report, resumed=False)
+    return trainer, about
 
 
 def resume_run(path: Path, *, steps: int | None, tell: Tell, should_stop: ShouldStop) -> None:
@@ -78,18 +97,31 @@ def resume_run(path: Path, *, steps: int | None, tell: Tell, should_stop: Should
         steps: a new last step; None keeps the run's.
 
     Raises:
-        UserError: the folder holds no run, its data has changed, or no step is left to do.
+        UserError: the folder holds no run, another process trains it, its data or settings have
+            changed, or no step is left to do.
     """
     folder = RunFolder.open(path)
+    with folder.lock:
+        folder.request(None)  # asked of a process that is gone
+        _resume(folder, steps, tell, should_stop)
+
+
+def _resume(folder: RunFolder, steps: int | None, tell: Tell, should_stop: ShouldStop) -> None:
+    path = folder.path
     config, about = folder.read_record()
     state = load_state(folder.state)
+    done, best = state.position.update, state.position.best
+    if state.config is not None:
+        _require_same_settings(path, config, state.config)
     if steps is not None:
         config = config.with_settings({"steps": steps})
+        best.since = 0
     training = config.training
-    done = state.position.update
-    if done > training.steps or (done == training.steps and folder.model.is_file()):
+    at_end = done == training.steps or best.exhausted(training.early_stopping)
+    if done > training.steps or (at_end and _has_finished(folder, done)):
+        early = "stopped early, after" if best.exhausted(training.early_stopping) else "has done"
         raise UserError(
-            f"{path} has done {done:,} of {training.steps:,} updates; "
+            f"{path} {early} {done:,} of {training.steps:,} updates; "
             f"to train on, give a larger number: transformer-viz resume {path} --steps N."
         )
     _resolve(config)
@@ -100,7 +132,7 @@ def resume_run(path: Path, *, steps: int | None, tell: Tell, should_stop: Should
             "cannot go on exactly; restore files and program, or start a new run."
         )
     require_traceable(training, state.tokenizer, config.model)
-    model = Transformer(config.model).to(training.device)
+    model = Transformer(config.model).to(training.device, _dtype(training))
     data = TrainingData(texts, state.tokenizer, training)
     trainer = Trainer(
         config,
@@ -111,10 +143,11 @@ def resume_run(path: Path, *, steps: int | None, tell: Tell, should_stop: Should
         tell=tell,
         should_stop=should_stop,
     )
-    state.restore(model, trainer.updater.optimizer)
+    state.restore(trainer.updater)
     trainer.position = state.position
     folder.write_record(config, about)
     folder.rewind(done)
+    trainer.prune_checkpoints()
     _train(trainer, texts.report, resumed=True)
 
 
@@ -122,8 +155,16 @@ def _resolve(config: RunConfig) -> RunConfig:
     """Put the device and threads that will be used in place of "auto" and None, and use them."""
     training = config.training
     device = choose_device(training.device)
-    if training.precision == "bf16" and device.type != "cuda":
-        raise UserError(f"precision bf16 needs a CUDA device, not {device}; use fp32.")
+    if training.precision in ("bf16", "fp16") and device.type != "cuda":
+        raise UserError(
+            f"precision {training.precision} needs a CUDA device, not {device}; use fp32."
+        )
+    if training.precision == "fp64" and device.type == "mps":
+        raise UserError("precision fp64 is not there on mps; use fp32, or device cpu.")
+    if training.tensorboard:
+        require_tensorboard()
+    if device.type == "cuda":
+        torch.set_float32_matmul_precision("high" if training.tf32 else "highest")
     threads = training.threads or available_threads()
     torch.set_num_threads(threads)
     return dataclasses.replace(
@@ -131,8 +172,31 @@ def _resolve(config: RunConfig) -> RunConfig:
     )
 
 
+def _dtype(training: TrainingConfig) -> torch.dtype:
+    """Of the weights; "bf16" and "fp16" are those of products alone."""
+    return torch.float64 if training.precision == "fp64" else torch.float32
+
+
+def _require_same_settings(path: Path, config: RunConfig, before: RunConfig) -> None:
+    """Raises UserError for a setting that the run depends on and that run.json has otherwise."""
+    for name, (now, then) in config.differences(before).items():
+        if name not in MAY_CHANGE:
+            raise UserError(
+                f"{path / 'run.json'} has {name} = {json.dumps(now)}, and the run was trained with "
+                f"{json.dumps(then)} so far; put that back, or start a new run."
+            )
+
+
+def _has_finished(folder: RunFolder, step: int) -> bool:
+    """Whether the run's model is that of this step, not of an earlier end."""
+    return folder.model.is_file() and read_header(folder.model).provenance.get("step") == step
+
+
 def _train(trainer: Trainer, report: list[str], *, resumed: bool) -> None:
     training = trainer.config.training
+    if training.tensorboard:
+        board = TensorBoard(trainer.folder.tensorboard, trainer.position.update)
+        trainer.tell = _both(board, trainer.tell)
     try:
         trainer.tell(
             Started(
@@ -150,5 +214,23 @@ def _train(trainer: Trainer, report: list[str], *, resumed: bool) -> None:
             )
         )
         trainer.train()
+    except torch.OutOfMemoryError as error:
+        raise UserError(
+            f"The memory of {training.device} is too small after update "
+            f"{trainer.position.update:,}: start a new run with half of source_batch_tokens (now "
+            f"{training.source_batch_tokens}) and target_batch_tokens (now "
+            f"{training.target_batch_tokens}) and twice the accumulation."
+        ) from error
+    except OSError as error:
+        raise UserError(write_problem(error.filename or trainer.folder.path, error)) from error
     finally:
         trainer.data.close()
+        trainer.folder.request(None)
+
+
+def _both(first: Tell, second: Tell) -> Tell:
+    def tell(event: Event) -> None:
+        first(event)
+        second(event)
+
+    return tell

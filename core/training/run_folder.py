@@ -5,23 +5,30 @@ metrics.jsonl       a line per logged step and per validation
 samples.jsonl       translations of fixed sentences at each validation
 probes.jsonl        statistics of each head by step
 probes/             step-000123-0.npz …, the attention on each probe sentence
-checkpoints/        step-000100.safetensors …, complete models
+checkpoints/        step-000100.safetensors …, complete models, the newest ones
+best/               the same, of the best validations
 state/              what exact resumption needs besides
 model.safetensors   the result
+tensorboard/        the curves once more
+control             "pause" or "stop", while somebody asks for it
+lock                who trains the run, while somebody does
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
-from core.files import atomic_write_text
+from core.files import atomic_write_text, remove_leftovers, write_problem
 from core.training.config import RunConfig
+from core.training.control import Wish, read_wish, write_wish
 from core.training.events import Event, Step, Validation
+from core.training.lock import Lock
 
 FORMAT = "transformer-viz-run"
 FORMAT_VERSION = 1
@@ -40,21 +47,39 @@ class RunFolder:
         self.probe_log = path / "probes.jsonl"
         self.state = path / "state" / "state.safetensors"
         self.model = path / "model.safetensors"
+        self.tensorboard = path / "tensorboard"
+        self.control = path / "control"
+        self.lock = Lock(path / "lock")
 
     @staticmethod
     def require_free(path: Path) -> None:
-        """Raises UserError if something is there already, which no run may overwrite."""
+        """What a start left that was killed before there was a run may be used again.
+
+        Raises:
+            UserError: something is there already, which no run may overwrite.
+        """
         if (path / "run.json").exists():
             raise UserError(
                 f"{path} holds a run already; go on with it (transformer-viz resume {path}) "
                 "or choose another folder."
             )
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        if path.exists() and not (path.is_dir() and _holds_no_run(path)):
             raise UserError(f"{path} exists and is not empty; choose another folder for the run.")
 
     @classmethod
     def create(cls, path: Path, config: RunConfig, about: Mapping[str, Any]) -> RunFolder:
         """A new folder with its run.json; ``about`` says what else belongs into it.
+
+        Raises:
+            UserError: the folder is taken or cannot be made.
+        """
+        folder = cls.make(path)
+        folder.write_record(config, about)
+        return folder
+
+    @classmethod
+    def make(cls, path: Path) -> RunFolder:
+        """A new folder that holds a run as soon as ``write_record`` is called.
 
         Raises:
             UserError: the folder is taken or cannot be made.
@@ -68,8 +93,12 @@ class RunFolder:
             raise UserError(
                 f"The run folder {path} cannot be made: {error.strerror or error}."
             ) from error
-        folder.write_record(config, about)
         return folder
+
+    def discard(self) -> None:
+        """Remove the folder, as long as it holds no run."""
+        if not self.record.exists() and _holds_no_run(self.path):
+            shutil.rmtree(self.path)
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -111,6 +140,22 @@ class RunFolder:
         )
         return config, values
 
+    def owner(self) -> int | None:
+        """The pid of the process that trains the run, None if nobody does."""
+        return self.lock.owner()
+
+    def request(self, wish: Wish | None) -> None:
+        """Ask whoever trains the run to pause or to stop; None takes it back, and a pause ends.
+
+        Raises:
+            UserError: the folder cannot be written.
+        """
+        write_wish(self.control, wish)
+
+    def wish(self) -> Wish | None:
+        """What was asked for last."""
+        return read_wish(self.control)
+
     def log(self, event: Event) -> None:
         """A listener: steps and validations become lines of metrics.jsonl."""
         if isinstance(event, Step | Validation):
@@ -121,42 +166,76 @@ class RunFolder:
             with path.open("a", encoding="utf-8", newline="\n") as file:
                 file.write(json.dumps(values, ensure_ascii=False) + "\n")
         except OSError as error:
-            raise UserError(f"Could not write {path}: {error.strerror or error}.") from error
+            raise UserError(write_problem(path, error)) from error
 
     def checkpoint(self, step: int) -> Path:
         return self.path / "checkpoints" / f"step-{step:06}.safetensors"
 
     def checkpoints(self) -> list[Path]:
         """In the order of their steps."""
-        return list(self._checkpoints_by_step().values())
+        return list(_models_by_step(self.path / "checkpoints").values())
+
+    def best_checkpoint(self, step: int) -> Path:
+        return self.path / "best" / f"step-{step:06}.safetensors"
+
+    def best_checkpoints(self) -> list[Path]:
+        """In the order of their steps."""
+        return list(_models_by_step(self.path / "best").values())
 
     def prune_checkpoints(self, keep: int) -> None:
         for path in self.checkpoints()[:-keep]:
             path.unlink(missing_ok=True)
+
+    def prune_best(self, steps: Set[int]) -> None:
+        """Leave the best checkpoints of these steps."""
+        for step, path in _models_by_step(self.path / "best").items():
+            if step not in steps:
+                path.unlink(missing_ok=True)
 
     def probe(self, step: int, sentence: int) -> Path:
         """The trace of a probe sentence, counted from 0."""
         return self.path / "probes" / f"step-{step:06}-{sentence}.npz"
 
     def rewind(self, step: int) -> None:
-        """Take back lines, probes and checkpoints beyond ``step``; they will be made again."""
+        """Take back lines, probes and checkpoints beyond ``step``; they will be made again.
+
+        Files that a killed process had not finished go too.
+        """
+        for folder in (self.path, *(path for path in self.path.iterdir() if path.is_dir())):
+            remove_leftovers(folder)
         for path in (self.metrics, self.samples, self.probe_log):
             if path.exists():
                 atomic_write_text(path, "".join(_lines_up_to(path, step)))
-        for written, path in self._checkpoints_by_step().items():
-            if written > step:
-                path.unlink()
+        for directory in ("checkpoints", "best"):
+            for written, path in _models_by_step(self.path / directory).items():
+                if written > step:
+                    path.unlink()
         for path in (self.path / "probes").glob("step-*.npz"):
             if (match := _PROBE.fullmatch(path.name)) and int(match.group(1)) > step:
                 path.unlink()
 
-    def _checkpoints_by_step(self) -> dict[int, Path]:
-        found = {
-            int(match.group(1)): path
-            for path in (self.path / "checkpoints").glob("step-*.safetensors")
-            if (match := _CHECKPOINT.fullmatch(path.name))
-        }
-        return dict(sorted(found.items()))
+
+def _models_by_step(directory: Path) -> dict[int, Path]:
+    found = {
+        int(match.group(1)): path
+        for path in directory.glob("step-*.safetensors")
+        if (match := _CHECKPOINT.fullmatch(path.name))
+    }
+    return dict(sorted(found.items()))
+
+
+def _holds_no_run(path: Path) -> bool:
+    """Whether nothing is there but what precedes run.json."""
+    return all(
+        entry.name in {"lock", "control"}
+        or (entry.name in {"state", "checkpoints"} and entry.is_dir() and _is_bare(entry))
+        for entry in path.iterdir()
+    )
+
+
+def _is_bare(directory: Path) -> bool:
+    """Whether nothing is in it but a state, or a part of one."""
+    return all("state.safetensors" in entry.name for entry in directory.iterdir())
 
 
 def _lines_up_to(path: Path, step: int) -> list[str]:

@@ -1,9 +1,10 @@
 """What exact resumption needs, in one file that is replaced whole: state/state.safetensors.
 
 Tensors: ``weights.NAME``, ``adam.mean.NAME`` and ``adam.square.NAME`` (Adam's two moments) of each
-parameter, ``rng.cpu`` and ``rng.device`` (which draw the dropout), ``tokenizer`` (bytes). The
-place in the data and what was summed since the last logged step are JSON in the metadata. Adam
-counts its own steps, which are the applied updates, and the schedule is a function of those.
+parameter, ``rng.cpu`` and ``rng.device`` (which draw the dropout), ``tokenizer`` (bytes). JSON in
+the metadata are the place in the data, with what was summed since the last logged step, the
+configuration, and the scale of an fp16 loss. Adam counts its own steps, which are the applied
+updates, and the schedule is a function of those.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from typing import Any
 
 import numpy as np
 import safetensors
-import safetensors.torch
 import torch
 from torch import Tensor
 
-from core.checkpoints.native import fill
+from core.checkpoints.native import fill, write_tensors
 from core.errors import UserError
-from core.files import atomic_write
-from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
+from core.training.best import Best
+from core.training.config import RunConfig
+from core.training.updater import Updater
 
 FORMAT = "transformer-viz-state"
 
@@ -44,7 +45,8 @@ class Sums:
 class Position:
     """Where a run stands: after ``update`` applied updates, before batch ``batch`` of ``epoch``.
 
-    ``seconds`` is the time the updates took, validation and saving not counted.
+    ``seconds`` is the time the updates took, validation and saving not counted. ``best`` is of the
+    validations so far.
     """
 
     update: int = 0
@@ -52,60 +54,68 @@ class Position:
     batch: int = 0
     seconds: float = 0.0
     since_log: Sums = field(default_factory=Sums)
+    best: Best = field(default_factory=Best)
 
     @classmethod
     def from_json(cls, text: str) -> Position:
+        """States of earlier versions know of no best validation."""
         values = json.loads(text)
-        return cls(**values | {"since_log": Sums(**values["since_log"])})
+        values["since_log"] = Sums(**values["since_log"])
+        if "best" in values:
+            values["best"] = Best.from_dict(values["best"])
+        return cls(**values)
 
 
 def save_state(
-    path: Path,
-    model: Transformer,
-    tokenizer: Tokenizer,
-    optimizer: torch.optim.Adam,
-    position: Position,
+    path: Path, updater: Updater, tokenizer: Tokenizer, config: RunConfig, position: Position
 ) -> None:
     """Raises UserError if the file cannot be written; the state before stays."""
     tensors: dict[str, Tensor] = {}
-    for name, parameter in model.named_parameters():
+    for name, parameter in updater.model.named_parameters():
         tensors[f"weights.{name}"] = parameter.detach()
-        moments = optimizer.state.get(parameter)
+        moments = updater.optimizer.state.get(parameter)
         if moments:
             tensors[f"adam.mean.{name}"] = moments["exp_avg"]
             tensors[f"adam.square.{name}"] = moments["exp_avg_sq"]
     tensors["rng.cpu"] = torch.get_rng_state()
-    device = next(model.parameters()).device
-    if device.type != "cpu":
-        tensors["rng.device"] = _device_module(device).get_rng_state()
+    if updater.device.type != "cpu":
+        tensors["rng.device"] = _device_module(updater.device).get_rng_state()
     model_bytes = np.frombuffer(tokenizer.model_bytes, dtype=np.uint8)
     tensors["tokenizer"] = torch.from_numpy(model_bytes.copy())
     tensors = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
-    metadata = {"format": FORMAT, "position": json.dumps(dataclasses.asdict(position))}
-    atomic_write(
-        path, lambda temporary: safetensors.torch.save_file(tensors, temporary, metadata=metadata)
-    )
+    metadata = {
+        "format": FORMAT,
+        "position": json.dumps(dataclasses.asdict(position)),
+        "config": json.dumps(config.to_dict()),
+        "scaler": json.dumps(updater.scaler.state_dict()),
+    }
+    write_tensors(path, tensors, metadata)
 
 
 @dataclass(frozen=True, slots=True)
 class SavedState:
-    """A state as read; ``restore`` puts it into a model and its optimizer."""
+    """A state as read; ``restore`` puts it into an updater.
+
+    ``config`` and ``scaler`` are None in states of earlier versions.
+    """
 
     path: Path
     tensors: dict[str, Tensor]
     position: Position
     tokenizer: Tokenizer
+    config: RunConfig | None
+    scaler: dict[str, Any] | None
 
-    def restore(self, model: Transformer, optimizer: torch.optim.Adam) -> None:
-        """Weights, moments and random generators, in place.
+    def restore(self, updater: Updater) -> None:
+        """Weights, moments, random generators and the scale of the loss, in place.
 
         Raises:
             UserError: the state is that of another model.
         """
-        fill(model, self._named("weights."), str(self.path))
+        fill(updater.model, self._named("weights."), str(self.path))
         means, squares = self._named("adam.mean."), self._named("adam.square.")
-        names = [name for name, _ in model.named_parameters()]
-        state = optimizer.state_dict()
+        names = [name for name, _ in updater.model.named_parameters()]
+        state = updater.optimizer.state_dict()
         if means:
             state["state"] = {
                 index: {
@@ -115,9 +125,11 @@ class SavedState:
                 }
                 for index, name in enumerate(names)
             }
-        optimizer.load_state_dict(state)
+        updater.optimizer.load_state_dict(state)
+        if self.scaler and updater.scaler.is_enabled():
+            updater.scaler.load_state_dict(self.scaler)
         torch.set_rng_state(self.tensors["rng.cpu"])
-        device = next(model.parameters()).device
+        device = updater.device
         if device.type != "cpu" and "rng.device" in self.tensors:
             _device_module(device).set_rng_state(self.tensors["rng.device"])
 
@@ -141,8 +153,15 @@ def load_state(path: Path) -> SavedState:
         raise UserError(f"{path} is damaged, so the run cannot be resumed.") from error
     if metadata.get("format") != FORMAT:
         raise UserError(f"{path} is not the state of a run.")
-    tokenizer = Tokenizer(tensors.pop("tokenizer").numpy().tobytes())
-    return SavedState(path, tensors, Position.from_json(metadata["position"]), tokenizer)
+    config = json.loads(metadata.get("config", "null"))
+    return SavedState(
+        path=path,
+        tokenizer=Tokenizer(tensors.pop("tokenizer").numpy().tobytes()),
+        tensors=tensors,
+        position=Position.from_json(metadata["position"]),
+        config=config and RunConfig.from_dict(config),
+        scaler=json.loads(metadata.get("scaler", "null")),
+    )
 
 
 def _device_module(device: torch.device) -> Any:

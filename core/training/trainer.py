@@ -1,4 +1,4 @@
-"""The training loop: update after update, until the last one or a signal."""
+"""The training loop: update after update, until the last one or until asked to stop."""
 
 from __future__ import annotations
 
@@ -13,8 +13,18 @@ from core.model.transformer import Transformer
 from core.training.averaging import average_checkpoints
 from core.training.batch import Batch, make_batch
 from core.training.config import RunConfig
+from core.training.control import POLL_SECONDS, Wish
 from core.training.data import TrainingData
-from core.training.events import CheckpointSaved, Event, Finished, Interrupted, Step, Validation
+from core.training.events import (
+    CheckpointSaved,
+    Continued,
+    Event,
+    Finished,
+    Interrupted,
+    Paused,
+    Step,
+    Validation,
+)
 from core.training.pairs import EncodedPairs
 from core.training.probes import Probes
 from core.training.provenance import provenance
@@ -32,7 +42,7 @@ class Trainer:
     Args:
         command: what made the run, for the provenance.
         tell: hears every event, after the run folder has.
-        should_stop: asked after every update.
+        should_stop: asked after every update, as is the folder's ``wish``.
     """
 
     def __init__(
@@ -57,7 +67,7 @@ class Trainer:
         self.position = Position()
 
     def train(self) -> None:
-        """Update until the last step, then write the run's model; or until asked to stop.
+        """Update until the end, then write the run's model; or until asked to stop.
 
         Either way the state is saved, so that the run can go on.
 
@@ -69,9 +79,11 @@ class Trainer:
         groups = self._groups()
         probes = Probes(training, self.data.tokenizer, self.folder)
         probes.record(self.model, position.update)
-        while position.update < training.steps:
+        while not self._done():
             began = time.monotonic()
             update = self.updater.apply(next(groups), position.update + 1)
+            if update is None:
+                continue  # its batches are passed over
             self._count(update, time.monotonic() - began)
             last = position.update == training.steps
             if last or position.update % training.log_every == 0:
@@ -79,9 +91,10 @@ class Trainer:
             if last or position.update % training.validate_every == 0:
                 self._validate()
             probes.record(self.model, position.update)
-            if last or position.update % training.checkpoint_every == 0:
-                self._save_checkpoint()
-            if not last and self.should_stop():
+            self._save_checkpoints(
+                due=self._done() or position.update % training.checkpoint_every == 0
+            )
+            if not self._done() and self._asked_to_stop():
                 self.save_state()
                 self._tell(Interrupted(step=position.update, run=str(self.folder.path)))
                 return
@@ -100,13 +113,28 @@ class Trainer:
         )
 
     def save_state(self) -> None:
-        save_state(
-            self.folder.state,
-            self.model,
-            self.data.tokenizer,
-            self.updater.optimizer,
-            self.position,
-        )
+        save_state(self.folder.state, self.updater, self.data.tokenizer, self.config, self.position)
+
+    def _done(self) -> bool:
+        return self.position.update >= self.config.training.steps or self._stopped_early()
+
+    def _stopped_early(self) -> bool:
+        return self.position.best.exhausted(self.config.training.early_stopping)
+
+    def _asked_to_stop(self) -> bool:
+        """Wait as long as a pause is asked for, with the state saved."""
+        wish = self._wish()
+        if wish == "pause":
+            self.save_state()
+            self._tell(Paused(step=self.position.update, run=str(self.folder.path)))
+            while (wish := self._wish()) == "pause":
+                time.sleep(POLL_SECONDS)
+            if wish is None:
+                self._tell(Continued(step=self.position.update))
+        return wish == "stop"
+
+    def _wish(self) -> Wish | None:
+        return "stop" if self.should_stop() else self.folder.wish()
 
     def _groups(self) -> Iterator[list[Batch]]:
         """The batches of each update, from ``position`` on, epoch after epoch without end."""
@@ -153,17 +181,18 @@ class Trainer:
 
     def _validate(self) -> None:
         result = self._scores(self.model)
-        self._tell(
-            Validation(
-                step=self.position.update,
-                valid_loss=result.loss,
-                perplexity=result.perplexity,
-                bleu=result.scores.bleu,
-                chrf=result.scores.chrf,
-                bleu_signature=result.scores.bleu_signature,
-                chrf_signature=result.scores.chrf_signature,
-            )
+        validation = Validation(
+            step=self.position.update,
+            valid_loss=result.loss,
+            perplexity=result.perplexity,
+            bleu=result.scores.bleu,
+            chrf=result.scores.chrf,
+            bleu_signature=result.scores.bleu_signature,
+            chrf_signature=result.scores.chrf_signature,
         )
+        self._tell(validation)
+        training = self.config.training
+        self.position.best.note(validation, by=training.best_by, keep=training.keep_best)
         references = self.data.references
         sources = list(references)
         for index in range(0, len(sources), max(1, len(sources) // SAMPLES)):
@@ -187,13 +216,30 @@ class Trainer:
             min(training.source_batch_tokens, training.target_batch_tokens),
         )
 
-    def _save_checkpoint(self) -> None:
-        step = self.position.update
-        path = self.folder.checkpoint(step)
-        save_checkpoint(path, self.model, self.data.tokenizer, self._provenance())
-        self.folder.prune_checkpoints(self.config.training.keep_checkpoints)
-        self.save_state()
-        self._tell(CheckpointSaved(step=step, path=str(path)))
+    def _save_checkpoints(self, *, due: bool) -> None:
+        """The checkpoint of this step if it is ``due``, and that of the best if it is one of them.
+
+        Whenever the process is killed, each checkpoint that was told of is there, and the state
+        is not older: a checkpoint is told of after the state, and an old one goes after that.
+        """
+        step, keep_best = self.position.update, self.config.training.keep_best
+        paths = [self.folder.checkpoint(step)] if due else []
+        if keep_best and step in self.position.best.steps:
+            paths.append(self.folder.best_checkpoint(step))
+        for path in paths:
+            path.parent.mkdir(exist_ok=True)
+            save_checkpoint(path, self.model, self.data.tokenizer, self._provenance())
+        if paths:
+            self.save_state()
+            self.prune_checkpoints()
+        for path in paths:
+            self._tell(CheckpointSaved(step=step, path=str(path)))
+
+    def prune_checkpoints(self) -> None:
+        """Leave those that the configuration keeps."""
+        training = self.config.training
+        self.folder.prune_checkpoints(training.keep_checkpoints)
+        self.folder.prune_best(self.position.best.steps if training.keep_best else set())
 
     def _finish(self) -> None:
         """The mean of the last checkpoints becomes the run's model."""
@@ -211,6 +257,7 @@ class Trainer:
             Finished(
                 step=self.position.update,
                 path=str(self.folder.model),
+                stopped_early=self._stopped_early(),
                 averaged=len(last),
                 seconds=self.position.seconds,
                 valid_loss=result.loss,

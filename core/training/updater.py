@@ -1,4 +1,4 @@
-"""One applied update: the losses of its batches, their gradient, Adam.
+"""One update: the losses of its batches, their gradient, Adam.
 
 Legend: B batch, S source, T target, D d_model, N target positions that are not padding, G glosses,
 V vocabulary.
@@ -7,7 +7,7 @@ V vocabulary.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
@@ -44,13 +44,26 @@ class Update:
         return position_cosine(self.memory, self.source_real)
 
 
+_HALF = {"bf16": torch.bfloat16, "fp16": torch.float16}
+
+
 class Updater:
-    """A model, its optimizer and the recipe."""
+    """A model, its optimizer and the recipe.
+
+    In fp16 the loss is multiplied by ``scaler``'s scale before the backward pass and the gradient
+    divided by it after; in every other precision the scaler does nothing.
+    """
 
     def __init__(self, model: Transformer, config: TrainingConfig) -> None:
         self.model = model
         self.config = config
         self.device = next(model.parameters()).device
+        self.scaler = torch.amp.GradScaler(self.device.type, enabled=config.precision == "fp16")
+        self._encode: Callable[[Tensor], Tensor] = model.encode
+        self._decode: Callable[[Tensor, Tensor, Tensor], Tensor] = model.decode
+        if config.compile:
+            self._encode = torch.compile(model.encode, dynamic=True)
+            self._decode = torch.compile(model.decode, dynamic=True)
         self.optimizer = torch.optim.Adam(
             model.parameters(),
             betas=(config.adam_beta1, config.adam_beta2),
@@ -58,11 +71,15 @@ class Updater:
             fused=True,
         )
 
-    def apply(self, batches: Sequence[Batch], number: int) -> Update:
+    def apply(self, batches: Sequence[Batch], number: int) -> Update | None:
         """Apply the ``number``-th update, counted from 1.
 
         The gradient is that of one big batch: every sum is divided once, by the target tokens of
         all batches. A glossed word counts as ``gloss_weight`` target tokens.
+
+        Returns:
+            None where a scaled fp16 gradient was too large: the scale has been halved, and model
+            and optimizer are as they were before.
 
         Raises:
             UserError: loss or gradient is no longer a number; the model is as it was before.
@@ -72,19 +89,18 @@ class Updater:
         self.optimizer.zero_grad(set_to_none=True)
         for batch in batches:
             with self._autocast():
-                memory = self.model.encode(batch.source)  # [B, S, D]
+                memory = self._encode(batch.source)  # [B, S, D]
                 loss = self._loss(memory, batch)
                 gloss = self.gloss_loss(memory, batch)
-            torch.autograd.backward((loss + self.config.gloss_weight * gloss) / tokens)
+            mean = (loss + self.config.gloss_weight * gloss) / tokens
+            torch.autograd.backward(self.scaler.scale(mean))
             loss_sum = loss_sum + loss.detach()
             gloss_sum = gloss_sum + gloss.detach()
+        self.scaler.unscale_(self.optimizer)
         norm = self._clip()
         if not math.isfinite(norm + loss_sum.item()):
-            raise UserError(
-                f"The loss is no longer a number at update {number}: lower peak_factor (now "
-                f"{self.config.peak_factor}), raise warmup (now {self.config.warmup}) or set "
-                "clip_norm to 1, and start again. Checkpoints written so far are sound."
-            )
+            self._back_off(number, loss_sum.item())
+            return None
         rate = learning_rate(
             number,
             d_model=self.model.config.d_model,
@@ -95,7 +111,8 @@ class Updater:
         )
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        self.optimizer.step()
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
         return Update(
             loss_sum=loss_sum.item(),
             tokens=tokens,
@@ -109,7 +126,7 @@ class Updater:
 
     def _loss(self, memory: Tensor, batch: Batch) -> Tensor:
         """The smoothed loss, summed. Padding never reaches the output layer."""
-        hidden = self.model.decode(batch.target_in, memory, batch.source)  # [B, T, D]
+        hidden = self._decode(batch.target_in, memory, batch.source)  # [B, T, D]
         logits = self.model.logits(hidden.flatten(0, 1)[batch.real])  # [N, V]
         loss, _ = smoothed_loss(
             logits,
@@ -130,9 +147,21 @@ class Updater:
         return loss
 
     def _autocast(self) -> AbstractContextManager[object]:
-        if self.config.precision == "bf16":
-            return torch.autocast(self.device.type, dtype=torch.bfloat16)
+        if self.config.precision in _HALF:
+            return torch.autocast(self.device.type, dtype=_HALF[self.config.precision])
         return nullcontext()
+
+    def _back_off(self, number: int, loss: float) -> None:
+        """Halve the scale of the loss; raise where that is of no help."""
+        if self.scaler.is_enabled() and math.isfinite(loss) and self.scaler.get_scale() > 1.0:
+            self.scaler.update()
+            return
+        half = "use precision bf16, " if self.config.precision == "fp16" else ""
+        raise UserError(
+            f"The loss is no longer a number at update {number}: {half}lower peak_factor (now "
+            f"{self.config.peak_factor}), raise warmup (now {self.config.warmup}) or set "
+            "clip_norm to 1, and start again. Checkpoints written so far are sound."
+        )
 
     def _clip(self) -> float:
         """The gradient's norm, before ``clip_norm`` shortens it."""

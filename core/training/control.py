@@ -1,0 +1,31 @@
+"""What others ask of a run, through one small file in its folder.
+
+Any process may write it, so a run that was started in a terminal can be paused from the window.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from core.files import atomic_write_text
+
+Wish: TypeAlias = Literal["pause", "stop"]
+POLL_SECONDS = 0.2
+
+
+def write_wish(path: Path, wish: Wish | None) -> None:
+    """None takes back what was asked. Raises UserError if the file cannot be written."""
+    if wish is None:
+        path.unlink(missing_ok=True)
+    else:
+        atomic_write_text(path, wish + "\n")
+
+
+def read_wish(path: Path) -> Wish | None:
+    """None where there is no file, or something else in it; cheap enough for every update."""
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None  # absent, or just being replaced: it is read again after the next update
+    return "pause" if text == "pause" else "stop" if text == "stop" else None
