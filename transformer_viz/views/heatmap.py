@@ -12,6 +12,7 @@ from transformer_viz.options import Combine
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, scaled_font, set_role
 from transformer_viz.views.accessibility import announce
+from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.head_pictures import MapAxes
 from transformer_viz.views.map_notes import LABELS, map_notes
 from transformer_viz.views.map_options import MapOptions
@@ -81,7 +82,7 @@ class Heatmap(StageView):
         self.refresh()
 
     def _build_layout(self) -> None:
-        self._title = self._label("title")
+        self._title = ElidedLabel("title")
         self._title.setFont(scaled_font(self.font(), 1.15, bold=True))
         self._state = self._label("soft")
         self._state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)

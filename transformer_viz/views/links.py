@@ -13,6 +13,7 @@ from transformer_viz.options import Combine, LinksForm
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, scaled_font, set_role
 from transformer_viz.views.accessibility import announce
+from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.head_legend import HeadLegend
 from transformer_viz.views.head_pictures import map_axes
 from transformer_viz.views.link_pictures import Chosen, Groups, caption, groups_of, pictures
@@ -65,7 +66,7 @@ class Links(StageView):
         session.hoverChanged.connect(self._follow_pointer)
 
     def _build_layout(self) -> None:
-        self._title = _label("title")
+        self._title = ElidedLabel("title")
         self._title.setFont(scaled_font(self.font(), 1.15, bold=True))
         self._state, self._error = _label("soft"), _label("error")
         self._state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)

@@ -2,15 +2,7 @@
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QStackedLayout,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from core.errors import UserError
 from core.trace.row_steps import row_steps
@@ -20,6 +12,7 @@ from transformer_viz.drawing.score_picture import ScorePicture, score_picture
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, scaled_font, set_role
 from transformer_viz.views.accessibility import announce
+from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.placeholder import Placeholder
 from transformer_viz.views.scores_canvas import ScoresCanvas
 from transformer_viz.views.stage_view import StageView
@@ -64,7 +57,7 @@ class Scores(StageView):
             changed.connect(self.invalidate)
 
     def _build_layout(self) -> None:
-        self._title, self._subtitle = self._label("title"), self._label("soft")
+        self._title, self._subtitle = ElidedLabel("title"), ElidedLabel("soft")
         self._title.setFont(scaled_font(self.font(), 1.15, bold=True))
         self.scaling = self._button("÷ √d_k", "Divide the scores by √d_k, as the model does (S)")
         self.scaling.setAccessibleName("Divide the scores by the square root of d k")
@@ -89,13 +82,6 @@ class Scores(StageView):
         self._pages = QStackedLayout(self)
         self._pages.addWidget(self._placeholder)
         self._pages.addWidget(page)
-
-    def _label(self, role: str) -> QLabel:
-        label = QLabel()
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        set_role(label, role)
-        return label
 
     def _button(self, text: str, tooltip: str) -> QPushButton:
         button = QPushButton(text)

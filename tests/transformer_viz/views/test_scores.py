@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QBuffer, QEvent, QIODevice, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind, ComputedAttention, LayerProjections, Trace
@@ -18,6 +18,7 @@ from transformer_viz.drawing.score_layout import LINE, Column, ScoreLayout, Stri
 from transformer_viz.session import Phase, Session, Status
 from transformer_viz.theme import DARK, LIGHT, Theme
 from transformer_viz.views import scores as scores_module
+from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.scores import EXPORTED_LINES, Scores
 
 E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
@@ -27,6 +28,14 @@ themes = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme
 @pytest.fixture
 def scores(session: Session, show) -> Scores:
     return show(Scores(session))
+
+
+def test_a_title_without_room_says_so(session: Session, show) -> None:
+    session.select(others=((0, 1), (0, 2), (1, 0)))
+    scores = show(Scores(session), 480, 600)
+    title = next(label for label in scores.findChildren(ElidedLabel) if label.isVisible())
+    assert title.text().endswith("(the current one of 4 selected)")
+    assert QLabel.text(title).endswith("…")
 
 
 def layout_of(scores: Scores) -> ScoreLayout:
