@@ -27,6 +27,16 @@ class Event:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Preparing(Event):
+    """Reading or encoding the data: ``done`` of ``total`` bytes or pairs."""
+
+    name = "preparing"
+    what: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Started(Event):
     name = "started"
     run: str
@@ -101,10 +111,13 @@ class Finished(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Interrupted(Event):
-    """Stopped by a signal or on request, after a whole update and with its state saved."""
+    """Stopped by a signal or on request, after a whole update and with its state saved.
+
+    ``run`` is None if that was while the data were read, when there was no run yet.
+    """
 
     name = "interrupted"
-    run: str
+    run: str | None
 
 
 @dataclass(frozen=True, kw_only=True)

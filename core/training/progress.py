@@ -15,6 +15,7 @@ from core.training.events import (
     Finished,
     Interrupted,
     Paused,
+    Preparing,
     Started,
     Step,
     Validation,
@@ -42,6 +43,9 @@ class Progress:
 
     def __call__(self, event: Event) -> None:
         match event:
+            case Preparing():
+                share = event.done / max(1, event.total)
+                self._show(f"{_bar(share)}  {event.what}")
             case Started():
                 self._total, self._first_step = event.steps, event.step
                 self._began = self._last_line = self._clock()
@@ -52,7 +56,7 @@ class Progress:
                     f"{event.pairs_per_epoch:,} pairs an epoch, {event.device}, {event.precision}"
                 )
             case Step():
-                self._show(event)
+                self._show(self._line(event))
             case Validation():
                 self._write(
                     f"step {event.step:,}: validation loss {event.valid_loss:.3f}, "
@@ -66,6 +70,8 @@ class Progress:
                     f"validation loss {event.valid_loss:.3f}, BLEU {event.bleu:.1f}, "
                     f"chrF {event.chrf:.1f}. Model: {event.path}"
                 )
+            case Interrupted(run=None):
+                self._write("Stopped while the data were read; nothing was written.")
             case Interrupted():
                 self._write(
                     f"Stopped after update {event.step:,}; its state is saved. "
@@ -83,22 +89,21 @@ class Progress:
             case CheckpointSaved() | Failed():
                 pass  # checkpoints are frequent; a failure is printed by the command line itself
 
-    def _show(self, event: Step) -> None:
+    def _show(self, line: str) -> None:
         now = self._clock()
         if self._live:
             width = shutil.get_terminal_size().columns - 1
-            self._write("\r" + self._line(event, now)[:width] + "\x1b[K", end="")
+            self._write("\r" + line[:width] + "\x1b[K", end="")
         elif now - self._last_line >= SECONDS_BETWEEN_LINES:
             self._last_line = now
-            self._write(self._line(event, now))
+            self._write(line)
 
-    def _line(self, event: Step, now: float) -> str:
-        share = event.step / self._total
-        filled = round(share * BAR_CELLS)
+    def _line(self, event: Step) -> str:
         done = event.step - self._first_step
-        left = (self._total - event.step) * (now - self._began) / done if done else 0.0
+        seconds = self._clock() - self._began
+        left = (self._total - event.step) * seconds / done if done else 0.0
         return (
-            f"{'█' * filled}{'░' * (BAR_CELLS - filled)} {share:4.0%}  "
+            f"{_bar(event.step / self._total)}  "
             f"{event.step:,}/{self._total:,}  loss {event.train_loss:.3f}  "
             f"{event.tokens_per_second:,.0f} tokens/s  {duration(left)} left"
         )
@@ -113,6 +118,11 @@ class Progress:
             self._stream.flush()
         except OSError:
             self._stream = None
+
+
+def _bar(share: float) -> str:
+    filled = round(share * BAR_CELLS)
+    return f"{'█' * filled}{'░' * (BAR_CELLS - filled)} {share:4.0%}"
 
 
 def duration(seconds: float) -> str:

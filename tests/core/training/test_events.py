@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 import json
 
-from core.training.events import Failed, JsonLines, Started, Step
+from core.training.events import Failed, Interrupted, JsonLines, Preparing, Started, Step
 from core.training.progress import Progress, duration
 
 STARTED = Started(
@@ -46,6 +46,24 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def test_how_far_the_preparation_is() -> None:
+    terminal = Terminal()
+    progress = Progress(terminal, Clock())
+    progress(Preparing(step=0, what="reading a.tsv", done=50, total=200))
+    assert terminal.getvalue() == "\r" + "█" * 5 + "░" * 15 + "  25%  reading a.tsv\x1b[K"
+    progress(Preparing(step=0, what="reading nothing", done=0, total=0))
+    assert "   0%  reading nothing" in terminal.getvalue()
+    clock = Clock()
+    progress = Progress(pipe := io.StringIO(), clock)
+    for clock.now in (1.0, 16.0, 17.0):
+        progress(Preparing(step=0, what="encoding", done=int(clock.now), total=20))
+    progress(Interrupted(step=0, run=None))
+    assert [line[-14:] for line in pipe.getvalue().splitlines()] == [
+        " 80%  encoding",
+        "g was written.",
+    ]
 
 
 def test_an_event_is_one_line_of_json() -> None:
