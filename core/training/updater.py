@@ -1,7 +1,6 @@
 """One update: the losses of its batches, their gradient, Adam.
 
-Legend: B batch, S source, T target, D d_model, N target positions that are not padding, G glosses,
-V vocabulary.
+Legend: B batch, S source, T target, D d_model, N target positions that are not padding, G glosses.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from core.errors import UserError
 from core.model.transformer import Transformer
 from core.training.batch import Batch
 from core.training.config import TrainingConfig
-from core.training.loss import negative_log_likelihood, smoothed_loss
+from core.training.loss import cross_entropy
 from core.training.position_cosine import position_cosine
 from core.training.schedule import learning_rate
 
@@ -127,24 +126,24 @@ class Updater:
     def _loss(self, memory: Tensor, batch: Batch) -> Tensor:
         """The smoothed loss, summed. Padding never reaches the output layer."""
         hidden = self._decode(batch.target_in, memory, batch.source)  # [B, T, D]
-        logits = self.model.logits(hidden.flatten(0, 1)[batch.real])  # [N, V]
-        loss, _ = smoothed_loss(
-            logits,
+        return cross_entropy(
+            hidden.flatten(0, 1)[batch.real],  # [N, D]
+            self.model.output_embedding.weight,
+            self.model.output_bias,
             batch.target,
-            pad_id=self.model.config.pad_id,
             smoothing=self.config.label_smoothing,
         )
-        return loss
 
     def gloss_loss(self, memory: Tensor, batch: Batch) -> Tensor:
         """The encoder's outputs at glossed words against their German, summed."""
         if self.config.gloss_weight == 0 or len(batch.gloss_at) == 0:
             return memory.new_zeros(())
-        logits = self.model.logits(memory.flatten(0, 1)[batch.gloss_at])  # [G, V]
-        loss, _ = negative_log_likelihood(
-            logits, batch.gloss_pieces, pad_id=self.model.config.pad_id
+        return cross_entropy(
+            memory.flatten(0, 1)[batch.gloss_at],  # [G, D]
+            self.model.output_embedding.weight,
+            self.model.output_bias,
+            batch.gloss_pieces,
         )
-        return loss
 
     def _autocast(self) -> AbstractContextManager[object]:
         if self.config.precision in _HALF:

@@ -18,7 +18,7 @@ from core.evaluation.metrics import Scores, score
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
 from core.training.batch import make_batch
-from core.training.loss import negative_log_likelihood
+from core.training.loss import cross_entropy
 from core.training.pairs import EncodedPairs
 from core.training.workers import Workers
 
@@ -77,10 +77,10 @@ def mean_loss(
         for indices in plan[workers.rank :: workers.count]:
             batch = make_batch(pairs, indices, model.config, device)
             hidden = model.decode(batch.target_in, model.encode(batch.source), batch.source)
-            logits = model.logits(hidden.flatten(0, 1)[batch.real])  # [N, V]
-            loss, count = negative_log_likelihood(logits, batch.target, pad_id=model.config.pad_id)
-            total += loss.item()
-            tokens += count
+            real = hidden.flatten(0, 1)[batch.real]  # [N, D]
+            output = model.output_embedding.weight
+            total += cross_entropy(real, output, model.output_bias, batch.target).item()
+            tokens += batch.tokens
     total, all_tokens = workers.sum(total, tokens)
     return total / all_tokens
 

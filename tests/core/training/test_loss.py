@@ -5,64 +5,87 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
-from core.training.loss import negative_log_likelihood, smoothed_loss
+from core.training import loss as module
+from core.training.loss import cross_entropy
 
-PAD = 0
+N, D, V = 7, 5, 9
+
+
+def of_logits(logits: Tensor, target: list[int], smoothing: float = 0.0) -> float:
+    """The loss where the hidden vectors are the logits themselves."""
+    identity = torch.eye(logits.shape[1])
+    return cross_entropy(logits, identity, None, torch.tensor(target), smoothing=smoothing).item()
+
+
+def inputs(dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    torch.manual_seed(1)
+    hidden, weight, bias = (
+        torch.randn(*shape, dtype=dtype, requires_grad=True) for shape in ((N, D), (V, D), (V,))
+    )
+    return hidden, weight, bias, torch.randint(0, V, (N,))
 
 
 def test_smoothed_loss_of_two_tokens_by_hand() -> None:
     # p = (1/2, 1/4, 1/8, 1/8), ε = 0.2, right token 1, in units of log 2:
     # 0.8 · 2 + 0.2 · (1 + 2 + 3 + 3) / 4 = 2.05; a uniform row has loss 2 whatever ε is.
     logits = torch.tensor([[0.5, 0.25, 0.125, 0.125], [1.0, 1.0, 1.0, 1.0]]).log()
-    loss, tokens = smoothed_loss(logits, torch.tensor([1, 3]), pad_id=PAD, smoothing=0.2)
-    assert tokens == 2
-    assert loss.item() == pytest.approx((2.05 + 2.0) * math.log(2.0), abs=1e-6)
+    assert of_logits(logits, [1, 3], 0.2) == pytest.approx(4.05 * math.log(2.0), abs=1e-6)
 
 
 def test_unsmoothed_loss_is_the_log_of_the_probability() -> None:
     logits = torch.tensor([[0.5, 0.25, 0.125, 0.125]]).log()
-    loss, tokens = negative_log_likelihood(logits, torch.tensor([2]), pad_id=PAD)
-    assert tokens == 1
-    assert loss.item() == pytest.approx(3.0 * math.log(2.0), abs=1e-6)
+    assert of_logits(logits, [2]) == pytest.approx(3.0 * math.log(2.0), abs=1e-6)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.9])
-def test_padding_counts_in_neither_term(smoothing: float) -> None:
-    torch.manual_seed(0)
-    logits = torch.randn(5, 7, requires_grad=True)
-    target = torch.tensor([3, PAD, 1, PAD, 6])
-    loss, tokens = smoothed_loss(logits, target, pad_id=PAD, smoothing=smoothing)
-    kept, kept_tokens = smoothed_loss(
-        logits[target != PAD], target[target != PAD], pad_id=PAD, smoothing=smoothing
-    )
-    assert tokens == kept_tokens == 3
-    torch.testing.assert_close(loss, kept)
-    (gradient,) = torch.autograd.grad(loss, logits)
-    assert torch.equal(gradient[target == PAD], torch.zeros(2, 7))
-    assert (gradient[target != PAD] != 0).all()
-
-
-def test_only_padding_gives_zero_and_no_token() -> None:
-    loss, tokens = smoothed_loss(torch.randn(2, 4), torch.tensor([0, 0]), pad_id=PAD, smoothing=0.1)
-    assert (loss.item(), tokens) == (0.0, 0)
-
-
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_value_and_gradient_are_those_of_torch(smoothing: float) -> None:
-    torch.manual_seed(1)
-    logits = torch.randn(6, 9, dtype=torch.float64, requires_grad=True)
-    target = torch.tensor([1, 8, PAD, 2, 2, 5])
-    ours, _ = smoothed_loss(logits, target, pad_id=PAD, smoothing=smoothing)
-    twin = F.cross_entropy(
-        logits, target, ignore_index=PAD, label_smoothing=smoothing, reduction="sum"
-    )
+@pytest.mark.parametrize("biased", [True, False])
+@pytest.mark.parametrize("chunk", [1, 3, 7, 512])
+def test_value_and_gradients_are_those_of_torch(
+    smoothing: float, biased: bool, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_CHUNK", chunk)
+    hidden, weight, some_bias, target = inputs()
+    bias = some_bias if biased else None
+    leaves = [x for x in (hidden, weight, bias) if x is not None]
+    ours = cross_entropy(hidden, weight, bias, target, smoothing=smoothing)
+    logits = F.linear(hidden, weight, bias)
+    twin = F.cross_entropy(logits, target, label_smoothing=smoothing, reduction="sum")
     torch.testing.assert_close(ours, twin)
-    ours_gradient = torch.autograd.grad(3.0 * ours, logits)[0]
-    torch.testing.assert_close(ours_gradient, torch.autograd.grad(3.0 * twin, logits)[0])
+    torch.testing.assert_close(
+        torch.autograd.grad(3.0 * ours, leaves), torch.autograd.grad(3.0 * twin, leaves)
+    )
 
 
-def test_half_precision_is_summed_in_float32() -> None:
-    logits = torch.randn(4, 9).to(torch.bfloat16)
-    loss, _ = smoothed_loss(logits, torch.tensor([1, 2, 3, 4]), pad_id=PAD, smoothing=0.1)
+def test_no_position_gives_zero_and_no_gradient() -> None:
+    hidden, weight, bias, target = inputs()
+    loss = cross_entropy(hidden[:0], weight, bias, target[:0], smoothing=0.1)
+    assert loss.item() == 0.0
+    assert not any(x.any() for x in torch.autograd.grad(loss, (hidden, weight, bias)))
+
+
+def test_without_gradients_the_value_is_the_same() -> None:
+    hidden, weight, bias, target = inputs()
+    loss = cross_entropy(hidden, weight, bias, target, smoothing=0.1)
+    with torch.no_grad():
+        plain = cross_entropy(hidden, weight, bias, target, smoothing=0.1)
+    assert loss.requires_grad
+    assert not plain.requires_grad
+    assert plain.item() == loss.item()
+
+
+def test_products_in_half_precision_are_summed_in_float32() -> None:
+    hidden, weight, bias, target = inputs(torch.float32)
+    exact = cross_entropy(hidden, weight, bias, target, smoothing=0.1)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = cross_entropy(hidden, weight, bias, target, smoothing=0.1)
     assert loss.dtype == torch.float32
+    assert loss.item() != exact.item()
+    assert loss.item() == pytest.approx(exact.item(), rel=1e-2)
+    leaves = (hidden, weight, bias)
+    for ours, twin in zip(
+        torch.autograd.grad(loss, leaves), torch.autograd.grad(exact, leaves), strict=True
+    ):
+        assert ours.dtype == torch.float32
+        torch.testing.assert_close(ours, twin, rtol=0.05, atol=0.05)
