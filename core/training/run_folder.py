@@ -12,6 +12,9 @@ model.safetensors   the result
 tensorboard/        the curves once more
 control             "pause" or "stop", while somebody asks for it
 lock                who trains the run, while somebody does
+events.jsonl        what the process says with --json, if the window started it
+log.txt             and what it says to people
+averages/           models that the user had made from several checkpoints
 """
 
 from __future__ import annotations
@@ -50,6 +53,9 @@ class RunFolder:
         self.tensorboard = path / "tensorboard"
         self.control = path / "control"
         self.lock = Lock(path / "lock")
+        self.events = path / "events.jsonl"
+        self.log_text = path / "log.txt"
+        self.averages = path / "averages"
 
     @staticmethod
     def require_free(path: Path) -> None:
@@ -96,8 +102,13 @@ class RunFolder:
         return folder
 
     def discard(self) -> None:
-        """Remove the folder, as long as it holds no run."""
-        if not self.record.exists() and _holds_no_run(self.path):
+        """Remove what was made before there was a run; the folder too, if no log is in it."""
+        if self.record.exists() or not _holds_no_run(self.path):
+            return
+        if self.log_text.exists():
+            for path in (self.state.parent, self.path / "checkpoints"):
+                shutil.rmtree(path, ignore_errors=True)
+        else:
             shutil.rmtree(self.path)
 
     @classmethod
@@ -227,7 +238,7 @@ def _models_by_step(directory: Path) -> dict[int, Path]:
 def _holds_no_run(path: Path) -> bool:
     """Whether nothing is there but what precedes run.json."""
     return all(
-        entry.name in {"lock", "control"}
+        entry.name in {"lock", "control", "log.txt", "events.jsonl"}
         or (entry.name in {"state", "checkpoints"} and entry.is_dir() and _is_bare(entry))
         for entry in path.iterdir()
     )
