@@ -21,7 +21,9 @@ COMMANDS = {
     "info": "say what a model or a preset is",
     "corpus": "print sentences of the generated corpus",
     "train": "train a model",
-    "resume": "go on with a stopped training run",
+    "resume": "go on with a stopped or waiting training run",
+    "pause": "let a training run wait",
+    "stop": "save a training run and end it",
     "average": "average the last checkpoints of a run",
     "evaluate": "score a model on a test set",
 }

@@ -1,11 +1,13 @@
-"""transformer-viz resume: go on with a run exactly where it stopped."""
+"""transformer-viz resume: go on with a run exactly where it stopped, or end its pause."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from core.commands.listening import run_listened
+from core.training.run_folder import RunFolder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,6 +18,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Raises UserError if there is nothing to resume, and for a run that fails."""
+    folder = RunFolder.open(args.run_folder)
+    owner = folder.owner()
+    if owner is not None and folder.wish() == "pause" and args.steps is None:
+        folder.request(None)
+        print(f"Process {owner} goes on with {folder.path}.", file=sys.stderr)
+        return 0
     from core.training.run import resume_run
 
     return run_listened(

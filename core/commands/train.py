@@ -11,7 +11,7 @@ from typing import Any
 from core.commands.listening import run_listened
 from core.errors import UserError
 from core.presets import PRESETS, preset
-from core.training.config import GRAMMAR, RunConfig
+from core.training.config import GRAMMAR, PRECISIONS, RunConfig
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=int, help="updates to do")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--device", help="auto, cpu, cuda, cuda:N or mps")
-    parser.add_argument("--precision", help="fp32, or bf16 on CUDA")
+    parser.add_argument("--precision", help=f"{', '.join(PRECISIONS)}; half on CUDA only")
     parser.add_argument("--threads", type=int, help="CPU threads; all by default")
     parser.add_argument(
         "--set",

@@ -15,6 +15,7 @@ from core.text.tokens import Token, TokenKind
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNKNOWN_SURFACE = "⁇"
 _BARRIER = "\ue000"  # private use: no vocabulary has it, so no piece reaches across it
+_CHARACTERS = re.compile(r"smaller than required_chars\. \d+ vs (\d+)")
 _LONGEST_LINE = 1_000_000  # bytes; SentencePiece leaves longer lines out without a word
 
 
@@ -43,6 +44,12 @@ class Tokenizer:
         """Ids without specials; [] for a text without a visible character."""
         ids: list[int] = self._processor.encode(_encodable(text))
         return ids
+
+    def encode_all(self, texts: Iterable[str]) -> list[list[int]]:
+        """``encode`` for many texts at once."""
+        encodable = [_encodable(text) for text in texts]
+        rows: list[list[int]] = self._processor.encode(encodable, num_threads=1)
+        return rows
 
     def tokens(self, text: str) -> list[Token]:
         """The same as ``encode``, with the characters each token covers."""
@@ -114,6 +121,12 @@ def train_tokenizer(lines: Iterable[str], vocab_size: int) -> Tokenizer:
             minloglevel=2,
         )
     except RuntimeError as error:
+        if needed := _CHARACTERS.search(str(error)):
+            raise UserError(
+                f"No vocabulary of {vocab_size} pieces can be learned from this text: its "
+                f"characters alone need {needed.group(1)}; give that vocabulary size or a larger "
+                "one."
+            ) from error
         raise UserError(
             f"No vocabulary of {vocab_size} pieces can be learned from this text: "
             "give more text, or another vocabulary size."

@@ -61,7 +61,8 @@ def _prepare(
     """A trainer at the first update, and what run.json says besides the configuration."""
     training = config.training
     texts = read_texts(training)
-    tokenizer = train_tokenizer(tokenizer_lines(texts, training), config.model.vocab_size)
+    asked = config.model.vocab_size
+    tokenizer = train_tokenizer(tokenizer_lines(texts, training), asked)
     config = dataclasses.replace(
         config, model=dataclasses.replace(config.model, vocab_size=tokenizer.vocab_size)
     )
@@ -75,7 +76,7 @@ def _prepare(
         "command": command,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "software": software_versions(),
-        "data": texts.report,
+        "data": [*texts.report, *_vocabulary_report(tokenizer.vocab_size, asked)],
         "data_checksum": texts.checksum,
     }
     trainer = Trainer(
@@ -88,6 +89,15 @@ def _prepare(
         should_stop=should_stop,
     )
     return trainer, about
+
+
+def _vocabulary_report(pieces: int, asked: int) -> list[str]:
+    if pieces >= asked:
+        return []
+    return [
+        f"vocab_size {asked:,} is more than the text allows: its largest vocabulary, of "
+        f"{pieces:,} pieces, is used"
+    ]
 
 
 def resume_run(path: Path, *, steps: int | None, tell: Tell, should_stop: ShouldStop) -> None:

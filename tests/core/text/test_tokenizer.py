@@ -147,6 +147,15 @@ def test_a_vocabulary_below_the_characters_is_the_users_error(vocab_size: int) -
         train_tokenizer(CORPUS, vocab_size)
 
 
+def test_the_smallest_vocabulary_is_named_and_possible() -> None:
+    with pytest.raises(UserError, match=r"its characters alone need \d+; give that") as raised:
+        train_tokenizer(CORPUS, 10)
+    needed = int(str(raised.value).split("need ")[1].split(";")[0])
+    assert train_tokenizer(CORPUS, needed).vocab_size == needed
+    with pytest.raises(UserError, match=f"need {needed};"):
+        train_tokenizer(CORPUS, needed - 1)
+
+
 def test_an_error_of_the_lines_comes_through() -> None:
     def lines() -> Iterator[str]:
         yield "ab"
