@@ -1,0 +1,123 @@
+"""What a run's metrics.jsonl tells, as the curves show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One line of a chart.
+
+    Attributes:
+        key: in metrics.jsonl.
+        measured: now and then, at a validation.
+        noisy: worth smoothing.
+    """
+
+    key: str
+    name: str
+    measured: bool = False
+    noisy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """`explanation`: one sentence below the chart; `unit`: along its axis."""
+
+    id: str
+    name: str
+    unit: str
+    explanation: str
+    parts: tuple[Part, ...]
+
+
+METRICS = (
+    Metric(
+        "loss",
+        "Loss",
+        "nats per token",
+        "Training: cross-entropy against smoothed targets, with dropout, mean since the last "
+        "line. Validation: negative log-likelihood, unsmoothed, without dropout.",
+        (
+            Part("train_loss", "training", noisy=True),
+            Part("valid_loss", "validation", measured=True),
+        ),
+    ),
+    Metric(
+        "perplexity",
+        "Perplexity",
+        "per token",
+        "exp of the validation loss: how many tokens the model hesitates between.",
+        (Part("perplexity", "validation", measured=True),),
+    ),
+    Metric(
+        "bleu",
+        "BLEU",
+        "BLEU",
+        "sacreBLEU of greedy translations of the validation sentences.",
+        (Part("bleu", "validation", measured=True),),
+    ),
+    Metric(
+        "chrf",
+        "chrF",
+        "chrF",
+        "Character n-gram F-score of the same translations.",
+        (Part("chrf", "validation", measured=True),),
+    ),
+    Metric(
+        "learning_rate",
+        "Learning rate",
+        "learning rate",
+        "Rises for the warm-up, then falls with 1/√step (the paper, equation 3).",
+        (Part("learning_rate", "learning rate"),),
+    ),
+    Metric(
+        "speed",
+        "Tokens per second",
+        "target tokens/s",
+        "Target tokens without padding, over the time of the updates alone.",
+        (Part("tokens_per_second", "tokens/s", noisy=True),),
+    ),
+    Metric(
+        "gradient",
+        "Gradient norm",
+        "norm",
+        "Euclidean norm of the whole gradient, before clipping.",
+        (Part("gradient_norm", "gradient norm", noisy=True),),
+    ),
+    Metric(
+        "gloss",
+        "Gloss loss",
+        "nats per word",
+        "The encoder's outputs at glossed words against their German.",
+        (Part("gloss_loss", "gloss loss", noisy=True),),
+    ),
+    Metric(
+        "cosine",
+        "Position cosine",
+        "cosine",
+        "Between the encoder's outputs at different positions; near 1 it has collapsed.",
+        (Part("position_cosine", "position cosine", noisy=True),),
+    ),
+)
+
+
+def smoothed(values: Floats, weight: float) -> Floats:
+    """Exponential moving average, without the pull towards 0 at its start.
+
+    sₜ = w·sₜ₋₁ + (1 − w)·vₜ from s₀ = 0, divided by 1 − wᵗ. A value that is not a number is left
+    out and stays a gap.
+    """
+    result = np.full_like(values, np.nan)
+    state, share = 0.0, 0.0
+    for index in np.flatnonzero(np.isfinite(values)):
+        state = weight * state + (1 - weight) * values[index]
+        share = weight * share + (1 - weight)
+        result[index] = state / share
+    return result
