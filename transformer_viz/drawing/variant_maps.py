@@ -3,9 +3,10 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
 from core.text.tokens import Token
@@ -39,7 +40,7 @@ class TokenMap:
 
 
 def variant_maps(variant: Variant, head: Head) -> tuple[TokenMap, ...]:
-    """The encoder head in the reference and in the variant, and, if this is shuffled, once more
+    """The encoder head in the reference and in the variant, and, if this is shuffled, before that
     with rows and columns put back in order. Safe to run in any thread."""
     tokens = variant.reference.source_tokens
     before, after = variant.reference.weights(*head), variant.trace.weights(*head)
@@ -52,8 +53,8 @@ def variant_maps(variant: Variant, head: Head) -> tuple[TokenMap, ...]:
     back = restored(after, variant.order)
     return (
         TokenMap("In order", _codes(before), tokens, straight),
+        TokenMap("Put back in order", _codes(back), tokens, straight),
         TokenMap("Shuffled", _codes(after), variant.trace.source_tokens, variant.order),
-        TokenMap("Shuffled, put back in order", _codes(back), tokens, straight),
     )
 
 
@@ -63,50 +64,59 @@ def _codes(weights: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class VariantLayout:
-    """Where the cells of each map lie, in pixels, and the room for the labels beside and above
-    them."""
+    """Where the cells of each map lie, in pixels.
+
+    Attributes:
+        labelled: which maps have row labels: not those whose rows are as in the map before.
+        count: cells a side.
+        cell: the size of one.
+        row_labels, column_labels: the room beside and above the cells.
+    """
 
     cells: tuple[QRectF, ...]
-    count: int  # cells a side
-    pitch: float
+    labelled: tuple[bool, ...]
+    count: int
+    cell: QSizeF
     row_labels: float
     column_labels: float
 
     def cell_at(self, point: QPointF) -> tuple[int, int, int] | None:
         """The map, row and column under a point."""
         for index, rect in enumerate(self.cells):
-            row = math.floor((point.y() - rect.top()) / self.pitch)
-            column = math.floor((point.x() - rect.left()) / self.pitch)
+            row = math.floor((point.y() - rect.top()) / self.cell.height())
+            column = math.floor((point.x() - rect.left()) / self.cell.width())
             if 0 <= row < self.count and 0 <= column < self.count:
                 return index, row, column
         return None
 
     def cell_rect(self, index: int, row: int, column: int) -> QRectF:
-        corner = self.cells[index].topLeft() + QPointF(column, row) * self.pitch
-        return QRectF(corner.x(), corner.y(), self.pitch, self.pitch)
+        offset = QPointF(column * self.cell.width(), row * self.cell.height())
+        return QRectF(self.cells[index].topLeft() + offset, self.cell)
 
 
 def lay_out_variant(rect: QRectF, maps: Sequence[TokenMap], font: QFont) -> VariantLayout:
-    """All maps of one size, as large as fits."""
+    """All maps of one size, as large as fits; rows are high enough for letters where there is room,
+    even if columns are narrower."""
     small = scaled_font(font, _SMALL)
-    tokens = maps[0].tokens
-    count, width = len(tokens), rect.width() / len(maps)
+    tokens, orders = maps[0].tokens, [one.order for one in maps]
+    count = len(tokens)
+    labelled = (True, *(order != before for before, order in pairwise(orders)))
     numbers = axes.numbers_width(small, count) + 2 * GRID
-    row_labels = min(axes.rows_room(small, tokens, ()), 0.3 * width)
+    row_labels = min(axes.rows_room(small, tokens, ()), 0.3 * rect.width() / len(maps))
     column_labels = min(axes.columns_room(small, tokens), 0.3 * rect.height())
     left = numbers + row_labels + 2 * GRID
     title = QFontMetricsF(font).height() + GRID
     top = title + axes.columns_height(small, column_labels)
-    room = min(width - left - MARGIN, rect.height() - top - GRID)
-    pitch = min(max(room, 4.0 * GRID) / count, LARGEST_CELL)
-    side = pitch * count
-    cells = tuple(
-        QRectF(
-            math.ceil(rect.left() + index * width + left), math.ceil(rect.top() + top), side, side
-        )
-        for index in range(len(maps))
-    )
-    return VariantLayout(cells, count, pitch, left, column_labels)
+    width = max((rect.width() - sum(labelled) * left) / len(maps) - MARGIN, 4.0 * GRID)
+    height = max(rect.height() - top - GRID, 4.0 * GRID)
+    pitch = min(width / count, height / count, LARGEST_CELL)
+    cell = QSizeF(pitch, max(pitch, min(height / count, QFontMetricsF(small).height())))
+    cells, x = [], rect.left()
+    for own in labelled:
+        x += own * left
+        cells.append(QRectF(QPointF(math.ceil(x), math.ceil(rect.top() + top)), cell * count))
+        x += pitch * count + MARGIN
+    return VariantLayout(tuple(cells), labelled, count, cell, left, column_labels)
 
 
 def draw_variant(
@@ -127,7 +137,7 @@ def draw_variant(
     for index, (one, cells) in enumerate(zip(maps, layout.cells, strict=True)):
         painter.setFont(scaled_font(font, 1.0, bold=True))
         painter.setPen(theme.color("ink"))
-        left = cells.left() - layout.row_labels
+        left = cells.left() - layout.labelled[index] * layout.row_labels
         title = QPointF(left, rect.top() + QFontMetricsF(painter.font()).ascent())
         painter.drawText(title, one.title)
         painter.drawImage(cells, to_image(table[one.codes]))
@@ -136,20 +146,29 @@ def draw_variant(
         painter.drawRect(cells.adjusted(-0.5, -0.5, 0.5, 0.5))
         row, column = (one.order.index(at) for at in focus) if focus else (None, None)
         numbers = tuple(place + 1 for place in one.order)
-        pitch = layout.pitch
-        axes.draw_rows(
-            painter,
-            Axis(one.tokens, cells.top(), pitch, cells.top(), cells.bottom(), numbers),
-            (),
-            left=left,
-            right=cells.left() - 2 * GRID,
-            font=small,
-            theme=theme,
-            marked=row,
-        )
+        if layout.labelled[index]:
+            axes.draw_rows(
+                painter,
+                Axis(
+                    one.tokens,
+                    cells.top(),
+                    layout.cell.height(),
+                    cells.top(),
+                    cells.bottom(),
+                    numbers,
+                ),
+                (),
+                left=left,
+                right=cells.left() - 2 * GRID,
+                font=small,
+                theme=theme,
+                marked=row,
+            )
         axes.draw_columns(
             painter,
-            Axis(one.tokens, cells.left(), pitch, cells.left(), cells.right(), numbers),
+            Axis(
+                one.tokens, cells.left(), layout.cell.width(), cells.left(), cells.right(), numbers
+            ),
             bottom=cells.top(),
             room=layout.column_labels,
             font=small,

@@ -5,12 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from core.trace.variant import Variant
 from tests.transformer_viz.stage import GOOD, Stage
+from transformer_viz.drawing.variant_maps import MARGIN
+from transformer_viz.theme import scaled_font
 from transformer_viz.views.positions import Positions
 from transformer_viz.views.what_if_panel import variant_statement
 
@@ -53,7 +56,7 @@ def test_the_buttons_bring_the_variant(open_view: Open, stage: Stage, qtbot: QtB
     assert panel.sentences[1].text() == "slept dog the"
     assert panel.translations[1].text() == "→ SLEPT DOG THE"
     titles = [one.title for one in panel.canvas.maps]
-    assert titles == ["In order", "Shuffled", "Shuffled, put back in order"]
+    assert titles == ["In order", "Put back in order", "Shuffled"]
     assert "With positions the order counts" in panel.statement.text()
     assert "0.250" in panel.statement.text()
     QTest.keyClick(panel.off, Qt.Key.Key_Space)
@@ -83,13 +86,30 @@ def test_the_same_pair_of_tokens_lights_up_in_every_map(
     panel = view.what_if
     panel.shuffle.click()
     qtbot.waitUntil(lambda: stage.controller.what_if.variant is not None)
-    shuffled = panel.canvas.layout_now().cell_rect(1, 0, 2)  # slept → the
+    shuffled = panel.canvas.layout_now().cell_rect(2, 0, 2)  # slept → the
     qtbot.mouseMove(panel.canvas, shuffled.center().toPoint())
     qtbot.waitUntil(lambda: panel.canvas.focus == (2, 0))
     assert panel.reading.text() == "slept → the: 0.2500 and 0.2500, difference 0"
     assert panel.canvas.accessibleDescription() == panel.reading.text()
     QTest.keyClick(panel.canvas, Qt.Key.Key_Up)
     assert panel.canvas.focus == (1, 0)
+
+
+def test_maps_take_what_room_there_is(open_view: Open, stage: Stage, qtbot: QtBot) -> None:
+    """Rows of one order have their labels once, and every row has one."""
+    view = open_view(text="the big brown dog slept because it was so very tired")
+    panel = view.what_if
+    panel.shuffle.click()
+    qtbot.waitUntil(lambda: stage.controller.what_if.variant is not None)
+    panel.canvas.resize(560, 300)
+    layout = panel.canvas.layout_now()
+    assert layout.labelled == (True, False, True)
+    last = layout.cells[-1]
+    assert last.right() + MARGIN == pytest.approx(560, abs=3)
+    line = QFontMetricsF(scaled_font(panel.canvas.font(), 0.75)).height()
+    assert layout.cell.height() >= line > layout.cell.width()
+    assert layout.cell_rect(2, 11, 11).bottom() == pytest.approx(last.bottom())
+    assert layout.cell_at(last.center() + QPointF(1, 1)) == (2, 6, 6)
 
 
 def test_a_map_that_is_put_back_is_the_one_that_was_shuffled(
@@ -99,7 +119,7 @@ def test_a_map_that_is_put_back_is_the_one_that_was_shuffled(
     panel = view.what_if
     panel.shuffle.click()
     qtbot.waitUntil(lambda: stage.controller.what_if.variant is not None)
-    _, shuffled, back = panel.canvas.maps
+    _, back, shuffled = panel.canvas.maps
     order = np.array(shuffled.order)
     assert np.array_equal(back.codes[np.ix_(order, order)], shuffled.codes)
     assert [back.tokens[i] for i in order] == list(shuffled.tokens)
