@@ -122,7 +122,7 @@ def test_a_map_that_is_put_back_is_the_one_that_was_shuffled(
     _, back, shuffled = panel.canvas.maps
     order = np.array(shuffled.order)
     assert np.array_equal(back.codes[np.ix_(order, order)], shuffled.codes)
-    assert [back.tokens[i] for i in order] == list(shuffled.tokens)
+    assert [back.tokens[i].label for i in order] == [token.label for token in shuffled.tokens]
 
 
 def test_a_decoder_head_stands_for_the_encoder_head_of_its_number(
