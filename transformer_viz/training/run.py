@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -14,9 +15,13 @@ from PySide6.QtCore import QObject, Signal
 from core.errors import UserError
 from core.training.config import RunConfig
 from core.training.run_folder import RunFolder
+from transformer_viz.training.child import failure
 from transformer_viz.training.lines import Lines
 
 _PROBE = re.compile(r"step-(\d+)-(\d+)\.npz")  # step, sentence
+LOG_BYTES = 20_000
+SECONDS_TO_START = 60.0
+"""In which a process that was started must have taken the run's lock, or said why not."""
 RATE_LINES = 20
 """Logged steps whose speed is taken to be that of the rest of the run."""
 
@@ -28,6 +33,11 @@ class RunState(StrEnum):
     STOPPED = "stopped"
     FINISHED = "finished"
     FAILED = "failed"
+
+    @property
+    def alive(self) -> bool:
+        """Whether a process works on it."""
+        return self in (RunState.STARTING, RunState.RUNNING, RunState.PAUSED)
 
 
 class Run(QObject):
@@ -51,14 +61,20 @@ class Run(QObject):
         self.folder = RunFolder(path)
         self.config: RunConfig | None = None
         self.about: dict[str, Any] = {}
-        self.problem = ""
+        self.message = ""
+        self._problem = ""
         self._state = RunState.STOPPED
+        self._launched: float | None = None
+        self._heard = 0
         self._record = 0
         self._metrics = Lines(self.folder.metrics)
         self._samples = Lines(self.folder.samples)
-        self._probes = Lines(path / "probes.jsonl")
-        self._events = Lines(path / "events.jsonl")
+        self._probes = Lines(self.folder.probe_log)
+        self._events = Lines(self.folder.events)
         self._checkpoints: list[Path] = []
+        self._best: list[Path] = []
+        self._averages: list[Path] = []
+        self._has_model = False
         self._probe_files: list[Path] = []
 
     @property
@@ -96,6 +112,14 @@ class Run(QObject):
         """In the order of their steps."""
         return self._checkpoints
 
+    def best_checkpoints(self) -> Sequence[Path]:
+        """In the order of their steps."""
+        return self._best
+
+    def averages(self) -> Sequence[Path]:
+        """Models that the user had made from several checkpoints."""
+        return self._averages
+
     def probes(self) -> Sequence[Path]:
         """Traces ``probes/step-000123-0.npz`` in the order of their steps, then sentences."""
         return self._probe_files
@@ -103,7 +127,7 @@ class Run(QObject):
     @property
     def model(self) -> Path | None:
         """The averaged model, once the run has made it."""
-        return self.folder.model if self.folder.model.is_file() else None
+        return self.folder.model if self._has_model else None
 
     @property
     def step(self) -> int:
@@ -125,6 +149,27 @@ class Run(QObject):
         rate = seconds / (timed[-1]["step"] - timed[0]["step"])
         return float(rate * max(0, self.steps - timed[-1]["step"]))
 
+    @property
+    def started(self) -> dict[str, Any]:
+        """What the process said when it began: parameters, device, vocabulary …, or nothing."""
+        events = reversed(self._events.values)
+        return next((event for event in events if event.get("event") == "started"), {})
+
+    def log_end(self) -> str:
+        """The last lines that the process wrote for people."""
+        try:
+            with self.folder.log_text.open("rb") as file:
+                file.seek(max(0, self.folder.log_text.stat().st_size - LOG_BYTES))
+                return file.read().decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def expect(self) -> None:
+        """A process has been started for it, and will soon be seen."""
+        self._launched = time.monotonic()
+        self._heard = len(self._events.values)
+        self.poll()
+
     def poll(self) -> None:
         """Look at the folder; cheap where nothing has changed."""
         signals = [
@@ -138,7 +183,9 @@ class Run(QObject):
             if look()
         ]
         other = self._read_record() | self._events.read()
+        said = self.message
         state = self._look_at_state()
+        other |= said != self.message
         if state is not self._state:
             self._state = state
             self.stateChanged.emit(state)
@@ -156,17 +203,21 @@ class Run(QObject):
         if changed_at == self._record:
             return False
         self._record = changed_at
-        self.config, self.about, self.problem = None, {}, ""
+        self.config, self.about, self._problem = None, {}, ""
         if changed_at:
             try:
                 self.config, self.about = self.folder.read_record()
             except UserError as error:
-                self.problem = str(error)
+                self._problem = str(error)
         return True
 
     def _look_at_checkpoints(self) -> bool:
-        before, self._checkpoints = self._checkpoints, self.folder.checkpoints()
-        return before != self._checkpoints
+        before = (self._checkpoints, self._best, self._averages, self._has_model)
+        self._checkpoints = self.folder.checkpoints()
+        self._best = self.folder.best_checkpoints()
+        self._averages = sorted(self.folder.averages.glob("*.safetensors"))
+        self._has_model = self.folder.model.is_file()
+        return before != (self._checkpoints, self._best, self._averages, self._has_model)
 
     def _look_at_probes(self) -> bool:
         before = self._probe_files
@@ -179,6 +230,29 @@ class Run(QObject):
         return self._probes.read() | (before != self._probe_files)
 
     def _look_at_state(self) -> RunState:
-        if self.steps and self.step >= self.steps and self.folder.model.is_file():
+        self.message = ""
+        if self.folder.owner() is not None:
+            self._launched = None
+            if self.config is None:
+                return RunState.STARTING
+            return RunState.PAUSED if self.folder.wish() == "pause" else RunState.RUNNING
+        last = self._events.values[-1] if len(self._events.values) > self._heard else None
+        if last is not None and last.get("event") == "failed" and last["step"] >= self.step:
+            self.message = str(last["message"])
+            return RunState.FAILED
+        if self._launched is not None and time.monotonic() - self._launched < SECONDS_TO_START:
+            return RunState.STARTING
+        if self._is_finished():
             return RunState.FINISHED
+        if self.config is None:
+            self.message = self._problem or failure(self.log_end())
+            return RunState.FAILED
         return RunState.STOPPED
+
+    def _is_finished(self) -> bool:
+        """The model is there, and is the last thing that was written: a run may be trained on."""
+        try:
+            made = self.folder.model.stat().st_mtime_ns
+            return self.step >= self.steps > 0 or made >= self.folder.metrics.stat().st_mtime_ns
+        except OSError:
+            return False

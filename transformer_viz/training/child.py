@@ -1,0 +1,89 @@
+"""A process that the window waits for: it gives one answer, and can be cancelled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, QProcess, Signal
+
+from transformer_viz.training.launch import child
+
+_KILLED_AFTER = 2_000  # ms
+
+
+class Child(QObject):
+    """One command of `core` at a time; a new one takes the place of the one that runs."""
+
+    finished = Signal(object)  # the JSON value on stdout, or None if there is none
+    failed = Signal(str)  # one sentence
+    progressed = Signal(str)  # the newest line on stderr
+    runningChanged = Signal(bool)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._process: QProcess | None = None
+        self._errors = ""
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None
+
+    def run(self, arguments: Sequence[str]) -> None:
+        self.cancel()
+        process = child(arguments)
+        process.setParent(self)
+        process.finished.connect(self._on_finished)
+        process.errorOccurred.connect(self._on_error)
+        process.readyReadStandardError.connect(self._on_said)
+        self._process, self._errors = process, ""
+        self.runningChanged.emit(True)
+        process.start()
+
+    def cancel(self) -> None:
+        """End it without an answer."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.disconnect(self)
+            process.finished.connect(process.deleteLater)
+            process.kill()
+            process.waitForFinished(_KILLED_AFTER)
+            self.runningChanged.emit(False)
+
+    def _on_said(self) -> None:
+        assert self._process is not None
+        data = bytes(self._process.readAllStandardError().data())
+        self._errors += data.decode("utf-8", "replace")
+        lines = self._errors.strip().split("\n")
+        if lines[-1]:
+            self.progressed.emit(lines[-1])
+
+    def _on_error(self, error: QProcess.ProcessError) -> None:
+        if error is QProcess.ProcessError.FailedToStart:
+            self._end()
+            self.failed.emit("Python could not be started again for this.")
+
+    def _on_finished(self, code: int, status: QProcess.ExitStatus) -> None:
+        assert self._process is not None
+        output = bytes(self._process.readAllStandardOutput().data()).decode("utf-8", "replace")
+        self._on_said()
+        self._end()
+        if code == 0 and status is QProcess.ExitStatus.NormalExit:
+            self.finished.emit(json.loads(output) if output.strip() else None)
+        else:
+            self.failed.emit(failure(self._errors))
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.deleteLater()
+        self.runningChanged.emit(False)
+
+
+def failure(errors: str) -> str:
+    """The sentence in what a command wrote on stderr before it ended."""
+    lines = [line.strip() for line in errors.strip().split("\n") if line.strip()]
+    if not lines:
+        return "The process ended without a word; perhaps there was not enough memory."
+    command, colon, sentence = lines[-1].partition(": ")
+    return sentence if colon and command.startswith("transformer-viz ") else lines[-1]

@@ -1,0 +1,179 @@
+"""The training panel in the window: its dock, its menu, and what goes between both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QCheckBox, QDockWidget, QFileDialog, QMessageBox
+
+from core.errors import UserError
+from transformer_viz.actions import Actions
+from transformer_viz.controller import Controller
+from transformer_viz.theme import Theme
+from transformer_viz.training.new_run import NewRun
+from transformer_viz.training.panel import TrainingPanel
+from transformer_viz.training.run import Run, RunState
+from transformer_viz.training.runs import Runs, runs_folder
+
+if TYPE_CHECKING:
+    from transformer_viz.window import Window
+
+HEIGHT_SHARE = 0.42  # of the window's height, when the dock is shown
+
+
+class TrainingCommands(QObject):
+    """The dock and the list of runs are made when they are first asked for."""
+
+    def __init__(self, window: Window, controller: Controller, folder: Path | None = None) -> None:
+        """`folder`: of the runs; the user's own by default."""
+        super().__init__(window)
+        self._window = window
+        self._controller = controller
+        self._folder = folder
+        self._dialog: NewRun | None = None
+        self._note: QMessageBox | None = None  # that runs go on, while it is open
+        self._told = False
+        self.runs: Runs | None = None
+        self.panel: TrainingPanel | None = None
+        self.dock: QDockWidget | None = None
+
+    def add_to(self, actions: Actions) -> None:
+        menu = actions.menu("T&raining")
+        actions.add("new_run", menu, "&New run …", self.new_run, "Ctrl+Shift+N")
+        actions.add("show_training", menu, "&Show or hide the panel", self.toggle, "Ctrl+Shift+T")
+        actions.add("open_run", menu, "&Open run …", self.ask_for_run)
+
+    def toggle(self) -> None:
+        if self.dock is not None and self.dock.isVisible():
+            self.dock.close()
+        else:
+            self.show()
+
+    def show(self) -> TrainingPanel:
+        """Show the panel and give it the keyboard."""
+        panel = self._made()
+        dock = self.dock
+        assert dock is not None
+        if not dock.isVisible():
+            dock.show()
+            height = round(self._window.height() * HEIGHT_SHARE)
+            self._window.resizeDocks([dock], [height], Qt.Orientation.Vertical)
+        dock.raise_()
+        (panel.table if len(panel.runs) else panel.first).setFocus(
+            Qt.FocusReason.ShortcutFocusReason
+        )
+        return panel
+
+    def new_run(self) -> None:
+        self._new_run_dialog().refresh()
+        self._new_run_dialog().show()
+
+    def new_run_like(self, run: Run) -> None:
+        self._new_run_dialog().like(run)
+        self._new_run_dialog().show()
+
+    def ask_for_run(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self._window, "Open run", "")
+        if folder:
+            self.open_run(Path(folder))
+
+    def open_run(self, path: Path) -> None:
+        """List a run folder and show it."""
+        panel = self._made()
+        try:
+            run = panel.runs.open(path)
+        except UserError as error:
+            self._window.show_notice(str(error))
+        else:
+            self.show()
+            panel.choose(run)
+
+    def apply_theme(self, theme: Theme) -> None:
+        if self.panel is not None:
+            self.panel.apply_theme(theme)
+
+    def may_close(self) -> bool:
+        """Whether there is nothing to say; else say that runs go on, and close after that."""
+        going = [run for run in self.runs or () if run.state.alive]
+        if not going or self._told or not self._controller.settings.tell_of_runs:
+            return True
+        if self._note is None:
+            self._note = self._say_that_they_go_on(going)
+        return False
+
+    def close(self) -> None:
+        """End watching; the runs go on."""
+        if self.runs is not None:
+            self.runs.stop()
+        if self._dialog is not None:
+            self._dialog.reject()
+
+    def _made(self) -> TrainingPanel:
+        if self.panel is None:
+            settings = self._controller.settings
+            self.runs = Runs(self._folder or runs_folder(), settings.runs, parent=self)
+            self.runs.knownChanged.connect(
+                lambda known: self._controller.change_settings(runs=known)
+            )
+            self.panel = TrainingPanel(self.runs)
+            self.panel.newWanted.connect(self.new_run)
+            self.panel.likeWanted.connect(self.new_run_like)
+            self.panel.openWanted.connect(self._controller.open)
+            self.panel.said.connect(self._window.say)
+            self.panel.apply_theme(self._window.theme)
+            self.dock = QDockWidget("Training", self._window)
+            self.dock.setObjectName("training")
+            self.dock.setAllowedAreas(Qt.DockWidgetArea.AllDockWidgetAreas)
+            self.dock.setWidget(self.panel)
+            self._window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.dock)
+            self.dock.hide()
+            self.runs.watch()
+        return self.panel
+
+    def _new_run_dialog(self) -> NewRun:
+        """Kept, so that what was put together is there again."""
+        panel = self._made()
+        if self._dialog is None:
+            self._dialog = NewRun(panel.runs, self._window)
+            self._dialog.started.connect(self._on_started)
+        return self._dialog
+
+    def _on_started(self, run: Run) -> None:
+        self.show().choose(run)
+
+    def _say_that_they_go_on(self, runs: list[Run]) -> QMessageBox:
+        box = QMessageBox(self._window)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setIcon(QMessageBox.Icon.Information)
+        box.setWindowTitle("Training goes on")
+        box.setText(goes_on(runs))
+        box.setInformativeText("Nothing is lost: the panel finds it again at the next start.")
+        close = box.addButton("C&lose the window", QMessageBox.ButtonRole.AcceptRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(close)
+        again = QCheckBox("&Do not say this again")
+        box.setCheckBox(again)
+        box.finished.connect(
+            lambda _: self._on_told(box.clickedButton() is close, again.isChecked())
+        )
+        box.open()
+        return box
+
+    def _on_told(self, close: bool, never_again: bool) -> None:
+        self._note = None
+        if never_again:
+            self._controller.change_settings(tell_of_runs=False)
+        if close:
+            self._told = True
+            self._window.close()
+
+
+def goes_on(runs: list[Run]) -> str:
+    """What to say of runs that the closing of the window leaves alone."""
+    names = ", ".join(run.name for run in runs)
+    waits = all(run.state is RunState.PAUSED for run in runs)
+    many = len(runs) > 1
+    verb = ("wait" if many else "waits") if waits else ("train on" if many else "trains on")
+    return f"{names} {verb} when the window is closed."

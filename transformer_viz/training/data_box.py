@@ -1,0 +1,189 @@
+"""What a run learns from: the generated corpus, files, or both, and what it is validated on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.training.config import GRAMMAR
+from transformer_viz.theme import GRID, set_role
+
+TABLES = "Tables of pairs (*.tsv *.tsv.gz *.txt *.txt.gz);;All files (*)"
+_SPEC = Qt.ItemDataRole.UserRole
+_LIST_HEIGHT = 16 * GRID
+
+
+class DataBox(QWidget):
+    """Training data and validation data, as `TrainingConfig.data` and `.validation` name them."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.grammar = QCheckBox("&Generated corpus: English and German with known structure")
+        self.grammar.toggled.connect(self.changed)
+        self.training = FileList("Files to train on")
+        self.validation = FileList("Files to validate on")
+        self.error = QLabel()
+        self.error.setTextFormat(Qt.TextFormat.PlainText)
+        self.error.setWordWrap(True)
+        set_role(self.error, "error")
+        self.error.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2 * GRID)
+        column.addWidget(self.grammar)
+        column.addWidget(self.training)
+        column.addWidget(self.validation)
+        column.addWidget(self.error)
+        self.validation.set_hint("None: a part of the data is held out for validation.")
+        self.training.set_hint("None. Pairs may be in one table or in two aligned files.")
+        for files in (self.training, self.validation):
+            files.changed.connect(self.changed)
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        return (*((GRAMMAR,) if self.grammar.isChecked() else ()), *self.training.specs)
+
+    def set_data(self, data: Sequence[str], validation: Sequence[str]) -> None:
+        self.grammar.setChecked(GRAMMAR in data)
+        self.training.set_specs([spec for spec in data if spec != GRAMMAR])
+        self.validation.set_specs(validation)
+
+    def problem(self) -> str:
+        """One sentence if these data cannot be used, as far as a look at the names tells."""
+        if not self.data:
+            return "Choose the generated corpus, or files to train on."
+        for spec in (*self.training.specs, *self.validation.specs):
+            parts = [spec] if Path(spec).is_file() else spec.split(",")
+            for part in parts:
+                if not Path(part).is_file():
+                    return f"{part} is not there; remove it from the list."
+        return ""
+
+    def show_problem(self, message: str) -> None:
+        self.error.setText(message)
+        self.error.setVisible(bool(message))
+
+
+class FileList(QWidget):
+    """Files "TABLE" or "SOURCE,TARGET"; Del removes the current one."""
+
+    changed = Signal()
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.list = QListWidget()
+        self.list.setAccessibleName(name)
+        self.list.setFixedHeight(_LIST_HEIGHT)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.list.installEventFilter(self)
+        self._hint = QLabel(self.list)
+        self._hint.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+        self._hint.setWordWrap(True)
+        set_role(self._hint, "faint")
+        self._folder = ""
+        self.table = _button("Add table …", "Two columns, source and target, with a tab between")
+        self.pair = _button("Add two files …", "Line n of one is the translation of line n of the")
+        self.pair.setToolTip(self.pair.toolTip() + " other")
+        self.remove = _button("Remove", "Take the current file off the list (Del)")
+        self.table.clicked.connect(self._ask_for_table)
+        self.pair.clicked.connect(self._ask_for_pair)
+        self.remove.clicked.connect(self._remove)
+        row = QHBoxLayout()
+        row.setSpacing(2 * GRID)
+        caption = QLabel(name)
+        set_role(caption, "soft")
+        caption.setBuddy(self.list)
+        row.addWidget(caption)
+        row.addStretch(1)
+        for button in (self.table, self.pair, self.remove):
+            button.setAccessibleName(f"{name}: {button.text().rstrip(' …')}")
+            row.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        column.addLayout(row)
+        column.addWidget(self.list)
+        self._show()
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        return tuple(self.list.item(row).data(_SPEC) for row in range(self.list.count()))
+
+    def set_specs(self, specs: Sequence[str]) -> None:
+        self.list.clear()
+        for spec in specs:
+            item = QListWidgetItem(spec.replace(",", "  ·  "), self.list)
+            item.setData(_SPEC, spec)
+            item.setToolTip(spec.replace(",", "\n"))
+        self._show()
+        self.changed.emit()
+
+    def add(self, spec: str) -> None:
+        if spec not in self.specs:
+            self.set_specs([*self.specs, spec])
+            self.list.setCurrentRow(self.list.count() - 1)
+
+    def set_hint(self, text: str) -> None:
+        self._hint.setText(text)
+
+    def resizeEvent(self, event: QEvent) -> None:
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._hint.setFixedWidth(self.list.width())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if (
+            event.type() is QEvent.Type.KeyPress
+            and isinstance(event, QKeyEvent)
+            and event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
+        ):
+            self._remove()
+            return True
+        return super().eventFilter(watched, event)
+
+    def _show(self) -> None:
+        self._hint.setVisible(self.list.count() == 0)
+        self.remove.setEnabled(self.list.count() > 0)
+
+    def _remove(self) -> None:
+        row = self.list.currentRow() if self.list.currentRow() >= 0 else self.list.count() - 1
+        self.set_specs([spec for at, spec in enumerate(self.specs) if at != row])
+
+    def _ask_for_table(self) -> None:
+        path = self._ask("Table of source and target", TABLES)
+        if path:
+            self.add(path)
+
+    def _ask_for_pair(self) -> None:
+        source = self._ask("Source sentences (English), one a line", "All files (*)")
+        target = self._ask("Their translations (German), line by line", "All files (*)")
+        if source and target:
+            self.add(f"{source},{target}")
+
+    def _ask(self, title: str, filter_: str) -> str:
+        path, _ = QFileDialog.getOpenFileName(self, title, self._folder, filter_)
+        if path:
+            self._folder = str(Path(path).parent)
+        return path
+
+
+def _button(text: str, tip: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setToolTip(tip)
+    button.setAutoDefault(False)
+    return button

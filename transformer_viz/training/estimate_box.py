@@ -1,0 +1,101 @@
+"""What the run will need: two figures by formula at once, the time from a few real updates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
+
+from core.training.config import RunConfig
+from core.training.estimate import memory_bytes, parameter_count
+from transformer_viz.theme import GRID, set_role
+from transformer_viz.training.child import Child
+from transformer_viz.training.wording import byte_size, duration, quantity
+
+_UNKNOWN = "–"
+_ASK = "Measure the &time"
+_CANCEL = "&Cancel measuring"
+
+
+class EstimateBox(QWidget):
+    """`wanted` asks for `measure`, which starts a few real updates in a process of their own."""
+
+    wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.parameters, self.memory, self.time = (QLabel(_UNKNOWN) for _ in range(3))
+        self.measure_button = QPushButton(_ASK)
+        self.measure_button.setAutoDefault(False)
+        self.measure_button.setToolTip("Makes a few real updates with these settings and data")
+        self.measure_button.clicked.connect(self._on_button)
+        self._child = Child(self)
+        self._child.finished.connect(self._on_measured)
+        self._child.failed.connect(self._on_failed)
+        self._child.runningChanged.connect(self._on_running)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(4 * GRID)
+        grid.setVerticalSpacing(GRID)
+        for row, (name, label) in enumerate(
+            (("Parameters", self.parameters), ("Memory", self.memory), ("Time", self.time))
+        ):
+            caption = QLabel(name)
+            set_role(caption, "soft")
+            label.setAccessibleName(name)
+            label.setWordWrap(True)
+            grid.addWidget(caption, row, 0)
+            grid.addWidget(label, row, 1)
+        grid.addWidget(self.measure_button, 0, 2, 2, 1)
+        grid.setColumnStretch(1, 1)
+
+    @property
+    def measuring(self) -> bool:
+        return self._child.running
+
+    def set_config(self, config: RunConfig | None) -> None:
+        """Other settings make what was measured void."""
+        self._child.cancel()
+        self.measure_button.setEnabled(config is not None)
+        set_role(self.time, "")
+        self.time.setText(_UNKNOWN)
+        if config is None:
+            self.parameters.setText(_UNKNOWN)
+            self.memory.setText(_UNKNOWN)
+        else:
+            self.parameters.setText(quantity(parameter_count(config.model)))
+            self.memory.setText(f"about {byte_size(memory_bytes(config))}")
+
+    def measure(self, arguments: list[str]) -> None:
+        set_role(self.time, "")
+        self.time.setText("Makes a few updates …")
+        self._child.run(arguments)
+
+    def close_child(self) -> None:
+        self._child.cancel()
+
+    def _on_button(self) -> None:
+        if self._child.running:
+            self._child.cancel()
+            self.time.setText(_UNKNOWN)
+        else:
+            self.wanted.emit()
+
+    def _on_running(self, running: bool) -> None:
+        self.measure_button.setText(_CANCEL if running else _ASK)
+
+    def _on_measured(self, found: dict[str, Any]) -> None:
+        each, epoch = found["seconds_per_update"], found["updates_per_epoch"]
+        self.time.setText(
+            f"about {duration(found['seconds'])}: {_precise(each)} an update, "
+            f"{epoch:,} updates an epoch; validation is not counted"
+        )
+
+    def _on_failed(self, sentence: str) -> None:
+        set_role(self.time, "error")
+        self.time.setText(sentence)
+
+
+def _precise(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -1,0 +1,182 @@
+"""Every setting of a run: its group, what it means, and how it is typed."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import re
+import types
+import typing
+from dataclasses import dataclass
+from typing import Any
+
+from core.config import ModelConfig
+from core.training.config import RunConfig, TrainingConfig
+
+COMMON = "Most used"
+REST = "Others"
+GROUPS: dict[str, tuple[str, ...]] = {
+    COMMON: (
+        *("steps", "source_batch_tokens", "target_batch_tokens", "warmup", "peak_factor"),
+        *("vocab_size", "d_model", "encoder_layers", "decoder_layers", "encoder_heads"),
+        *("decoder_heads", "encoder_d_ff", "decoder_d_ff", "dropout", "label_smoothing"),
+        *("device", "precision", "seed"),
+    ),
+    "Data": (*("grammar_pairs", "validation_pairs", "max_length", "licence"),),
+    "Recipe": (
+        *("accumulation", "cooldown", "clip_norm", "adam_beta1", "adam_beta2", "adam_epsilon"),
+        *("gloss_weight", "init_scale"),
+    ),
+    "Logging, checkpoints and probes": (
+        *("log_every", "validate_every", "checkpoint_every", "keep_checkpoints", "average_last"),
+        *("early_stopping", "best_by", "keep_best", "probes", "probe_points", "tensorboard"),
+    ),
+    "Machine": ("threads", "tf32", "compile"),
+    "Shape of the model": (
+        *("d_k", "d_v", "activation", "norm", "norm_epsilon", "bias", "output_bias"),
+        *("shared_embeddings", "scale_embedding"),
+    ),
+    "Positions": ("positions", "position_layout", "position_denominator", "max_positions"),
+    "Special ids": ("pad_id", "unk_id", "bos_id", "eos_id"),
+}
+ELSEWHERE = ("data", "validation", "grammar_families")  # have controls of their own
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "activation": ("relu", "gelu", "silu"),
+    "norm": ("post", "pre"),
+    "positions": ("sinusoidal", "learned"),
+    "position_layout": ("interleaved", "halves"),
+    "position_denominator": ("d_model", "d_model-2"),
+    "shared_embeddings": ("all", "target", "none"),
+    "precision": ("fp32", "bf16", "fp16", "fp64"),
+    "best_by": ("valid_loss", "bleu"),
+}
+_MEANINGS = {
+    "steps": "updates to do",
+    "warmup": "updates in which the learning rate rises (section 5.3)",
+    "label_smoothing": "ε of section 5.4",
+    "adam_beta1": "β₁ of Adam (section 5.3)",
+    "adam_beta2": "β₂ of Adam (section 5.3)",
+    "adam_epsilon": "ε of Adam (section 5.3)",
+    "seed": "of the vocabulary, the weights, the dropout and the order of the batches",
+    "log_every": "updates between two points of the curves",
+    "validate_every": "updates between two validations",
+    "checkpoint_every": "updates between two checkpoints",
+    "d_model": "width of every layer's input and output",
+    "encoder_layers": "N of section 3.1",
+    "decoder_layers": "N of section 3.1",
+    "encoder_heads": "h of section 3.2.2",
+    "decoder_heads": "h of section 3.2.2",
+    "encoder_d_ff": "inner width of the feed-forward layers (section 3.3)",
+    "decoder_d_ff": "inner width of the feed-forward layers (section 3.3)",
+    "activation": "of the feed-forward layers (section 3.3)",
+    "norm_epsilon": "added to the variance before its root is taken",
+    "scale_embedding": "multiply embeddings by √d_model (section 3.4)",
+    "output_bias": "a bias on each word's score",
+    "dropout": "share of numbers set to zero after each sub-layer and embedding (section 5.4)",
+    "pad_id": "id of padding",
+    "unk_id": "id of the unknown token",
+    "bos_id": "id that begins a target",
+    "eos_id": "id that ends a sentence",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One setting.
+
+    Attributes:
+        choices: what it may be, where that is a short list.
+        optional: whether nothing may be typed.
+        kind: int, float, bool, str or tuple.
+    """
+
+    name: str
+    kind: type
+    optional: bool
+    choices: tuple[str, ...]
+    meaning: str
+
+    @property
+    def label(self) -> str:
+        """ "label_smoothing" → "Label smoothing"; letters of the paper stay as they are."""
+        if re.fullmatch(r"(d_\w+)", self.name):
+            return self.name
+        words = self.name.replace("d_ff", "d‗ff").replace("_", " ").replace("‗", "_")
+        return words[0].upper() + words[1:]
+
+    def show(self, value: Any) -> str:
+        """The value as it is typed."""
+        if value is None:
+            return ""
+        if isinstance(value, tuple):
+            return json.dumps(list(value), ensure_ascii=False)
+        if isinstance(value, float):
+            return f"{value:g}"
+        return str(value)
+
+    def read(self, text: str) -> Any:
+        """What was typed, as a value for the configuration to check; else the text itself."""
+        text = text.strip()
+        if not text and self.optional:
+            return None
+        if self.kind is str:
+            return text
+        try:
+            return json.loads(text.replace("_", ""))
+        except ValueError:
+            return text
+
+
+def all_fields() -> dict[str, list[Field]]:
+    """The settings of both parts by group, those that no group names in the last one."""
+    known = {field.name: field for part in (TrainingConfig, ModelConfig) for field in _fields(part)}
+    groups = {
+        group: [known.pop(name) for name in names if name in known]
+        for group, names in GROUPS.items()
+    }
+    return {**groups, **({REST: rest} if (rest := list(known.values())) else {})}
+
+
+def values(config: RunConfig) -> dict[str, Any]:
+    return {**config.model.to_dict(), **config.training.to_dict()}
+
+
+def _fields(part: type) -> list[Field]:
+    meanings = documented(part)
+    made = []
+    hints = typing.get_type_hints(part)
+    for name in (field.name for field in dataclasses.fields(part)):
+        if name in ELSEWHERE:
+            continue
+        kinds = [kind for kind in _options(hints[name]) if kind is not types.NoneType]
+        kind = typing.get_origin(kinds[0]) or kinds[0]
+        made.append(
+            Field(
+                name=name,
+                kind=kind,
+                optional=len(kinds) < len(_options(hints[name])),
+                choices=CHOICES.get(name, ()),
+                meaning=meanings.get(name) or _MEANINGS.get(name, ""),
+            )
+        )
+    return made
+
+
+def _options(hint: Any) -> tuple[Any, ...]:
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        return typing.get_args(hint)
+    return (hint,)
+
+
+def documented(part: type) -> dict[str, str]:
+    """What the class says of its attributes in its docstring."""
+    text = inspect.cleandoc(part.__doc__ or "").partition("Attributes:\n")[2]
+    found: dict[str, str] = {}
+    for entry in re.split(r"\n(?=    \w)", text):
+        names, _, meaning = entry.partition(":")
+        plain = " ".join(meaning.split()).replace("``", "")
+        for name in names.split(","):
+            found[name.strip()] = plain
+    return found

@@ -1,0 +1,74 @@
+"""Starting the process that trains: it belongs to no window and outlives them all."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QProcess, QProcessEnvironment
+
+import core
+from core.errors import UserError
+from core.presets import preset
+from core.training.config import RunConfig
+from core.training.run_folder import RunFolder
+
+
+def train_arguments(base: str, config: RunConfig, path: Path) -> list[str]:
+    """The command that trains ``config``, written as its difference from the preset ``base``."""
+    training = config.training
+    words = ["train", base, "--out", str(path), "--data", *training.data]
+    if training.validation:
+        words += ["--validation", *training.validation]
+    usual = preset(base).to_dict()
+    changed = [
+        f"{name}={json.dumps(value, ensure_ascii=False)}"
+        for part, values in config.to_dict().items()
+        for name, value in values.items()
+        if value != usual[part][name] and name not in ("data", "validation")
+    ]
+    return [*words, *(["--set", *changed] if changed else []), "--json"]
+
+
+def resume_arguments(path: Path, steps: int | None = None) -> list[str]:
+    """``steps``: a new last one, for a run that is to go on beyond its end."""
+    return ["resume", str(path), *(["--steps", str(steps)] if steps else []), "--json"]
+
+
+def start(path: Path, arguments: Sequence[str]) -> None:
+    """Run a command of `core` detached; what it says goes into the run folder ``path``.
+
+    Raises:
+        UserError: the folder cannot be made, or the process does not start.
+    """
+    folder = RunFolder(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{path} cannot be made: {error.strerror or error}.") from error
+    process = child(arguments)
+    process.setStandardInputFile(QProcess.nullDevice())
+    append = QProcess.OpenModeFlag.Append
+    process.setStandardOutputFile(str(folder.events), append)
+    process.setStandardErrorFile(str(folder.log_text), append)
+    started, _pid = process.startDetached()
+    if not started:
+        raise UserError(f"The training process could not be started: {process.errorString()}.")
+
+
+def child(arguments: Sequence[str]) -> QProcess:
+    """`python -m core` with these arguments, not started yet."""
+    process = QProcess()
+    process.setProgram(sys.executable)
+    process.setArguments(["-m", "core", *arguments])
+    environment = QProcessEnvironment.systemEnvironment()
+    # the program may run from a folder of its own, without being installed
+    home = str(Path(core.__file__).resolve().parent.parent)
+    paths = [home, *filter(None, [environment.value("PYTHONPATH")])]
+    environment.insert("PYTHONPATH", os.pathsep.join(paths))
+    environment.insert("PYTHONUNBUFFERED", "1")
+    process.setProcessEnvironment(environment)
+    return process

@@ -1,0 +1,191 @@
+"""What a run is and how it stands, in words, with its models to open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.training.run import Run, RunState
+from transformer_viz.training.wording import duration, quantity
+
+_PATH = Qt.ItemDataRole.UserRole
+_SENTENCES = {
+    RunState.STARTING: "Reads the data and learns the vocabulary.",
+    RunState.RUNNING: "Trains, also when this window is closed.",
+    RunState.PAUSED: "Waits, also when this window is closed; Resume goes on.",
+    RunState.STOPPED: "Stopped; Resume goes on exactly from the last saved state.",
+    RunState.FINISHED: "Finished; Resume trains on, beyond its last step.",
+}
+
+
+class Overview(QWidget):
+    openWanted = Signal(object)  # Path of a model
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._run: Run | None = None
+        self.sentence = _label("State")
+        self._facts = QFormLayout()
+        self._facts.setHorizontalSpacing(4 * GRID)
+        self._facts.setVerticalSpacing(GRID)
+        self._facts.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(4 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)
+        column.setSpacing(2 * GRID)
+        column.addWidget(self.sentence)
+        column.addLayout(self._facts)
+        column.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidget(body)
+
+        self.models = QListWidget()
+        self.models.setAccessibleName("Models of the run")
+        self.models.setFrameShape(QListWidget.Shape.NoFrame)
+        self.models.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.models.itemActivated.connect(self._open)
+        self.open = QPushButton("Open in the e&xplorer")
+        self.open.clicked.connect(lambda: self._open(self.models.currentItem()))
+        side = QVBoxLayout()
+        side.setContentsMargins(0, 3 * GRID, 4 * GRID, 3 * GRID)
+        side.setSpacing(2 * GRID)
+        side.addWidget(_caption("Models"))
+        side.addWidget(self.models, 1)
+        side.addWidget(self.open)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(scroll, 3)
+        row.addLayout(side, 2)
+        self.show_runs([])
+
+    def show_runs(self, runs: Sequence[Run]) -> None:
+        """Show the first of these."""
+        if self._run is not None:
+            self._run.changed.disconnect(self._refresh)
+        self._run = runs[0] if runs else None
+        if self._run is not None:
+            self._run.changed.connect(self._refresh)
+        self._refresh()
+
+    def open_first(self) -> None:
+        """Open the model that stands first: the result, or the newest."""
+        self._open(self.models.item(0))
+
+    def apply_theme(self, theme: Theme) -> None:
+        """All of it follows from the style sheet."""
+
+    def _refresh(self) -> None:
+        run = self._run
+        self.sentence.setText("" if run is None else state_sentence(run))
+        failed = run is not None and run.state is RunState.FAILED
+        set_role(self.sentence, "error" if failed else "")
+        while self._facts.rowCount():
+            self._facts.removeRow(0)
+        for name, value in [] if run is None else facts(run):
+            self._facts.addRow(_caption(name), _label(name, value))
+        self._refresh_models([] if run is None else models(run))
+
+    def _refresh_models(self, entries: list[tuple[str, Path]]) -> None:
+        shown = [self.models.item(row).data(_PATH) for row in range(self.models.count())]
+        if shown != [str(path) for _name, path in entries]:
+            current = self.models.currentItem()
+            chosen = None if current is None else current.data(_PATH)
+            self.models.clear()
+            for name, path in entries:
+                item = QListWidgetItem(name, self.models)
+                item.setData(_PATH, str(path))
+                item.setToolTip(str(path))
+                if str(path) == chosen:
+                    self.models.setCurrentItem(item)
+            if self.models.currentItem() is None:
+                self.models.setCurrentRow(0)
+        self.open.setEnabled(bool(entries))
+
+    def _open(self, item: QListWidgetItem | None) -> None:
+        if item is not None:
+            self.openWanted.emit(Path(item.data(_PATH)))
+
+
+def state_sentence(run: Run) -> str:
+    if run.state is RunState.FAILED:
+        return run.message
+    if run.state.alive and run.folder.wish() == "stop":
+        return "Is about to save its state and stop."
+    return _SENTENCES[run.state]
+
+
+def models(run: Run) -> list[tuple[str, Path]]:
+    """The result first, then averages, checkpoints from the newest on, and the best."""
+    found = [("result: mean of the last checkpoints", run.model)] if run.model else []
+    found += [(path.stem, path) for path in run.averages()]
+    for path in reversed(run.checkpoints()):
+        found.append((f"step {_step(path):,}", path))
+    found += [(f"step {_step(path):,}, among the best", path) for path in run.best_checkpoints()]
+    return [(name, path) for name, path in found if path is not None]
+
+
+def facts(run: Run) -> list[tuple[str, str]]:
+    """Names and values, those that are known."""
+    found: list[tuple[str, str]] = []
+    if run.config is not None:
+        training, model = run.config.training, run.config.model
+        found.append(("Data", "\n".join(map(str, run.about.get("data", training.data)))))
+        found.append(
+            (
+                "Model",
+                f"{model.encoder_layers} + {model.decoder_layers} layers, "
+                f"{model.encoder_heads} heads, d_model {model.d_model}, "
+                f"vocabulary {model.vocab_size:,}",
+            )
+        )
+        if "parameters" in run.started:
+            found.append(("Parameters", quantity(run.started["parameters"])))
+        found.append(("Device", f"{training.device}, {training.precision}"))
+    seconds = run.last("seconds")
+    if seconds is not None:
+        found.append(("Trained for", duration(seconds)))
+    speed = run.last("tokens_per_second")
+    if speed is not None:
+        found.append(("Speed", f"{speed:,.0f} target tokens/s"))
+    if "command" in run.about:
+        found.append(("Command", str(run.about["command"])))
+    found.append(("Folder", str(run.path)))
+    return found
+
+
+def _step(path: Path) -> int:
+    return int(path.stem.removeprefix("step-"))
+
+
+def _caption(text: str) -> QLabel:
+    label = QLabel(text)
+    set_role(label, "soft")
+    return label
+
+
+def _label(name: str, text: str = "") -> QLabel:
+    label = QLabel(text)
+    label.setAccessibleName(name)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

@@ -1,0 +1,361 @@
+"""The training panel: the list of runs, what can be done with them, and the pages on the chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol
+
+from PySide6.QtCore import QItemSelection, Qt, Signal
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QInputDialog,
+    QMessageBox,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.errors import UserError
+from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.training.child import Child
+from transformer_viz.training.curves import Curves
+from transformer_viz.training.overview import Overview
+from transformer_viz.training.run import Run, RunState
+from transformer_viz.training.runs import Runs
+from transformer_viz.training.table import RunsTable
+from transformer_viz.views.placeholder import Placeholder
+
+LIST_WIDTH = 140 * GRID
+USUAL_AVERAGE = 5
+
+
+class Page(Protocol):
+    """What the tabs hold: a widget on the chosen runs, the current one first."""
+
+    def show_runs(self, runs: Sequence[Run]) -> None: ...
+
+    def apply_theme(self, theme: Theme) -> None: ...
+
+
+class TrainingPanel(QWidget):
+    newWanted = Signal()
+    likeWanted = Signal(object)  # Run whose settings a new one should have
+    openRunWanted = Signal()
+    openWanted = Signal(object)  # Path of a model for the explorer
+    said = Signal(str)  # one sentence
+
+    def __init__(self, runs: Runs, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.runs = runs
+        self._chosen: list[Run] = []
+        self._averaging = Child(self)
+        self.table = RunsTable(runs)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.overview = Overview()
+        self.curves = Curves()
+        self.log = LogPage()
+        self._pages: list[Page] = []
+        for title, page in (
+            ("&Overview", self.overview),
+            ("C&urves", self.curves),
+            ("Lo&g", self.log),
+        ):
+            self.add_page(title, page, page)
+        self._empty = Placeholder()
+        self._empty.say(
+            "No runs yet",
+            "New run … trains a model: the preset tiny takes about a minute. "
+            "Runs started in a terminal are watched too: drop their folder on the window.",
+        )
+        self._add_buttons()
+        self._lay_out()
+        self._connect()
+        self._on_list()
+
+    @property
+    def chosen(self) -> Sequence[Run]:
+        """The selected runs, the current one first."""
+        return self._chosen
+
+    def add_page(self, title: str, widget: QWidget, page: Page) -> None:
+        """A further tab on the chosen runs; `title` holds a mnemonic."""
+        self._pages.append(page)
+        self.tabs.addTab(widget, title)
+
+    def choose(self, run: Run) -> None:
+        self.table.select(run)
+
+    def apply_theme(self, theme: Theme) -> None:
+        self.table.apply_theme(theme)
+        for page in self._pages:
+            page.apply_theme(theme)
+
+    def _add_buttons(self) -> None:
+        self.new = _button("&New run …", "Choose data and settings and start a run")
+        self.resume = _button("&Resume", "Go on exactly where the run stopped or waits")
+        self.pause = _button("&Pause", "Wait after the next update, with all in memory")
+        self.end = _button("&Stop and save", "Save the state after the next update and end")
+        self.average = _button("&Average …", "Make one model from the last checkpoints")
+        self.delete = _button("Delete …", "Delete the run folder (Del)")
+        self._buttons = (
+            self.new,
+            self.resume,
+            self.pause,
+            self.end,
+            self.average,
+            self.delete,
+        )
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+        row.setSpacing(2 * GRID)
+        for button in self._buttons:
+            row.addWidget(button)
+        row.addStretch(1)
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addWidget(self.table, 1)
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setHandleWidth(1)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(left)
+        self._splitter.addWidget(self.tabs)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([LIST_WIDTH, 2 * LIST_WIDTH])
+        nothing = QWidget()
+        set_role(nothing, "paper")
+        lines = QVBoxLayout(nothing)
+        lines.addWidget(self._empty, 1)
+        self.first = _button("New &run …", self.new.toolTip())
+        lines.addWidget(self.first, 0, Qt.AlignmentFlag.AlignHCenter)
+        lines.addStretch(1)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._splitter)
+        self._stack.addWidget(nothing)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._stack)
+
+    def _connect(self) -> None:
+        self.runs.changed.connect(self._on_list)
+        self.table.selectionModel().selectionChanged.connect(self._on_selection)
+        self.table.doubleClicked.connect(lambda _index: self._open_newest())
+        for button in (self.new, self.first):
+            button.clicked.connect(self.newWanted)
+        self.resume.clicked.connect(self._resume)
+        self.pause.clicked.connect(lambda: self._each(self.runs.pause, _is_running))
+        self.end.clicked.connect(lambda: self._each(self.runs.end, _is_alive))
+        self.average.clicked.connect(self._ask_to_average)
+        self.delete.clicked.connect(self._ask_to_delete)
+        self.overview.openWanted.connect(self.openWanted)
+        self._averaging.failed.connect(self.said)
+        self._averaging.finished.connect(self._on_averaged)
+        for text, slot in (
+            ("New run &like this …", lambda: self.likeWanted.emit(self._chosen[0])),
+            ("Open newest &model", self._open_newest),
+            ("Take off the &list", self._forget),
+        ):
+            action = QAction(text, self.table)
+            action.triggered.connect(partial(self._run_slot, slot))
+            self.table.addAction(action)
+        remove = QAction("&Delete …", self.table)
+        remove.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
+        remove.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        remove.triggered.connect(self._ask_to_delete)
+        self.table.addAction(remove)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+
+    # -- what is chosen
+
+    def _on_list(self) -> None:
+        """Keep what was selected; select the newest run where nothing is."""
+        self._stack.setCurrentIndex(0 if len(self.runs) else 1)
+        kept = [run for run in self._chosen if self.table.rows.row(run) is not None]
+        for run in kept or list(self.runs)[:1]:
+            self.table.select(run)
+        self._choose(self.table.selected)
+
+    def _on_selection(self, _on: QItemSelection, _off: QItemSelection) -> None:
+        self._choose(self.table.selected)
+
+    def _choose(self, runs: list[Run]) -> None:
+        if runs != self._chosen:
+            for run in self._chosen:
+                run.changed.disconnect(self._enable)
+            self._chosen = runs
+            for run in runs:
+                run.changed.connect(self._enable)
+            for page in self._pages:
+                page.show_runs(runs)
+        self._enable()
+
+    def _enable(self) -> None:
+        chosen = self._chosen
+        one = len(chosen) == 1
+        self.pause.setEnabled(any(map(_is_running, chosen)))
+        self.resume.setEnabled(any(map(_can_resume, chosen)))
+        self.end.setEnabled(any(map(_is_alive, chosen)))
+        self.average.setEnabled(one and len(chosen[0].checkpoints()) > 1)
+        self.delete.setEnabled(bool(chosen) and not any(map(_is_alive, chosen)))
+
+    # -- what is done with them
+
+    def _run_slot(self, slot: Callable[[], object]) -> None:
+        if self._chosen:
+            slot()
+
+    def _each(self, do: Callable[[Run], None], fits: Callable[[Run], bool]) -> None:
+        try:
+            for run in filter(fits, self._chosen):
+                do(run)
+        except UserError as error:
+            self.said.emit(str(error))
+
+    def _resume(self) -> None:
+        done = [run for run in self._chosen if run.state is RunState.FINISHED]
+        self._each(self.runs.resume, lambda run: _can_resume(run) and run not in done)
+        if done:
+            self._ask_for_steps(done[0])
+
+    def _ask_for_steps(self, run: Run) -> None:
+        dialog = QInputDialog(self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle("Train on")
+        dialog.setLabelText(f"{run.name} has done {run.step:,} updates. Train on until update:")
+        dialog.setInputMode(QInputDialog.InputMode.IntInput)
+        dialog.setIntRange(run.step + 1, 2_000_000_000)
+        dialog.setIntValue(2 * run.step)
+        dialog.intValueSelected.connect(lambda steps: self._train_on(run, steps))
+        dialog.open()
+
+    def _train_on(self, run: Run, steps: int) -> None:
+        self._each(lambda one: self.runs.resume(one, steps), lambda one: one is run)
+
+    def _ask_to_average(self) -> None:
+        run = self._chosen[0]
+        there = len(run.checkpoints())
+        dialog = QInputDialog(self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle("Average checkpoints")
+        dialog.setLabelText(f"{run.name} has {there} checkpoints. Average how many of the last:")
+        dialog.setInputMode(QInputDialog.InputMode.IntInput)
+        dialog.setIntRange(1, there)
+        dialog.setIntValue(min(there, USUAL_AVERAGE))
+        dialog.intValueSelected.connect(lambda count: self._average(run, count))
+        dialog.open()
+
+    def _average(self, run: Run, count: int) -> None:
+        last = run.checkpoints()[-1].stem
+        out = run.folder.averages / f"mean-of-{count}-{last}.safetensors"
+        try:
+            out.parent.mkdir(exist_ok=True)
+        except OSError as error:
+            self.said.emit(f"{out.parent} cannot be made: {error.strerror or error}.")
+            return
+        self.said.emit(f"Averaging {count} checkpoints of {run.name} …")
+        self._averaging.run(["average", str(run.path), "--last", str(count), "-o", str(out)])
+
+    def _on_averaged(self, _nothing: object) -> None:
+        for run in self.runs:
+            run.poll()
+        self.said.emit("The average is made; it is among the models of its run.")
+
+    def _ask_to_delete(self) -> None:
+        runs = list(self._chosen)
+        if not runs or any(map(_is_alive, runs)):
+            return
+        names = runs[0].name if len(runs) == 1 else f"{len(runs)} runs"
+        box = QMessageBox(self)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Delete")
+        box.setText(f"Delete {names} with all checkpoints?")
+        box.setInformativeText(
+            "\n".join(str(run.path) for run in runs)
+            + "\nIt goes to the trash where the system has one."
+        )
+        delete = box.addButton("&Delete", QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        box.finished.connect(
+            lambda _: self._delete(runs) if box.clickedButton() is delete else None
+        )
+        box.open()
+
+    def _delete(self, runs: Sequence[Run]) -> None:
+        for run in runs:
+            try:
+                self.runs.delete(run)
+            except UserError as error:
+                self.said.emit(str(error))
+
+    def _open_newest(self) -> None:
+        self.overview.open_first()
+
+    def _forget(self) -> None:
+        for run in list(self._chosen):
+            if self.runs.is_known(run):
+                self.runs.forget(run)
+            else:
+                self.said.emit(
+                    f"{run.name} lies in the folder of the runs, so it is listed; delete it, "
+                    "or move its folder elsewhere."
+                )
+
+
+class LogPage(QPlainTextEdit):
+    """What the process said to people."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setReadOnly(True)
+        self.setAccessibleName("Log of the run")
+        self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.setPlaceholderText("Runs that were started in a terminal say it there.")
+        self._run: Run | None = None
+
+    def show_runs(self, runs: Sequence[Run]) -> None:
+        if self._run is not None:
+            self._run.changed.disconnect(self._refresh)
+        self._run = runs[0] if runs else None
+        if self._run is not None:
+            self._run.changed.connect(self._refresh)
+        self._refresh()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """All of it follows from the style sheet."""
+
+    def _refresh(self) -> None:
+        text = "" if self._run is None else self._run.log_end().strip()
+        if text != self.toPlainText():
+            self.setPlainText(text)
+            self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+
+
+def _is_alive(run: Run) -> bool:
+    return run.state.alive
+
+
+def _is_running(run: Run) -> bool:
+    return run.state is RunState.RUNNING
+
+
+def _can_resume(run: Run) -> bool:
+    waits = run.state in (RunState.PAUSED, RunState.STOPPED, RunState.FINISHED, RunState.FAILED)
+    return waits and run.config is not None
+
+
+def _button(text: str, tip: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setToolTip(tip)
+    return button

@@ -1,0 +1,256 @@
+"""All settings of a run as fields that check themselves while they are typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.errors import UserError
+from core.training.config import RunConfig
+from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.training.fields import COMMON, Field, all_fields, values
+from transformer_viz.views.accessibility import announce
+
+_NAMED = re.compile(r"(\w+) = ")
+_FIELD_WIDTH = 34 * GRID
+
+
+class SettingsForm(QWidget):
+    """Differences from a preset. `config` is None while some field cannot be used."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._base: RunConfig | None = None
+        self._fixed: dict[str, Any] = {}  # what is set elsewhere: the data
+        self._loading = False
+        self.config: RunConfig | None = None
+        self.errors: dict[str, str] = {}
+        self.rows: dict[str, FieldRow] = {}
+
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search all settings")
+        self.search.setAccessibleName("Search all settings")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._filter)
+        self._groups: list[tuple[QLabel, list[FieldRow]]] = []
+        self._nothing = QLabel("No setting has this in its name or meaning.")
+        set_role(self._nothing, "soft")
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 3 * GRID, 0)
+        column.setSpacing(GRID)
+        column.addWidget(self._nothing)
+        for group, fields in all_fields().items():
+            self._add_group(column, group, fields)
+        column.addStretch(1)
+        self._scroll = QScrollArea()
+        self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setWidget(body)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2 * GRID)
+        layout.addWidget(self.search)
+        layout.addWidget(self._scroll, 1)
+        self._filter("")
+
+    def set_base(self, base: RunConfig, changes: Mapping[str, Any] | None = None) -> None:
+        """Show a preset, with some settings changed."""
+        self._base = base
+        self._loading = True
+        shown = values(base) | dict(changes or {})
+        for name, row in self.rows.items():
+            row.set_value(shown[name], values(base)[name])
+        self._loading = False
+        self._check()
+
+    def set_fixed(self, fixed: Mapping[str, Any]) -> None:
+        """Settings that other controls hold; what is wrong with them is in `errors` too."""
+        self._fixed = dict(fixed)
+        self._check()
+
+    def show_error(self, name: str) -> None:
+        """Lead to the first field that cannot be used."""
+        if name in self.rows:
+            self.search.clear()
+            self._scroll.ensureWidgetVisible(self.rows[name])
+            self.rows[name].editor.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """All of it follows from the style sheet."""
+
+    def _add_group(self, column: QVBoxLayout, group: str, fields: list[Field]) -> None:
+        heading = QLabel(group)
+        set_role(heading, "title")
+        heading.setContentsMargins(0, 0 if group == COMMON else 2 * GRID, 0, GRID)
+        column.addWidget(heading)
+        rows = []
+        for field in fields:
+            row = FieldRow(field)
+            row.edited.connect(self._check)
+            column.addWidget(row)
+            self.rows[field.name] = row
+            rows.append(row)
+        self._groups.append((heading, rows))
+
+    def _check(self) -> None:
+        """Build the configuration; leave out what it refuses, one by one, to find all of that."""
+        if self._base is None or self._loading:
+            return
+        usual = values(self._base)
+        wanted = {name: row.value() for name, row in self.rows.items()} | self._fixed
+        changes = {name: value for name, value in wanted.items() if value != usual[name]}
+        self.errors, self.config = {}, None
+        for _ in range(len(changes) + 1):
+            try:
+                config = self._base.with_settings(changes)
+            except UserError as error:
+                name = self._blame(str(error), changes)
+                self.errors[name] = allowed(str(error))
+                if name not in changes:
+                    break
+                del changes[name]
+            else:
+                self.config = None if self.errors else config
+                break
+        for name, row in self.rows.items():
+            row.set_error(self.errors.get(name, ""))
+        self.changed.emit()
+
+    def _blame(self, message: str, changes: Mapping[str, Any]) -> str:
+        named = _NAMED.match(message)
+        name = named[1] if named else ""
+        if name in changes or not changes:
+            return name
+        # the preset's value of that field clashes with one that was typed, and the error names it
+        also = next((other for other in changes if re.search(rf"\b{other}\b", message)), None)
+        return also or (name if name in self.rows else next(iter(changes)))
+
+    def _filter(self, text: str) -> None:
+        words = text.lower().split()
+        any_shown = False
+        for heading, rows in self._groups:
+            shown = [row for row in rows if all(word in row.searched for word in words)]
+            for row in rows:
+                row.setVisible(row in shown)
+            heading.setVisible(bool(shown))
+            any_shown = any_shown or bool(shown)
+        self._nothing.setVisible(not any_shown)
+
+
+class FieldRow(QWidget):
+    """Label, editor, and below them what is allowed if something else was typed."""
+
+    edited = Signal()
+
+    def __init__(self, field: Field, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.field = field
+        self.searched = f"{field.name} {field.label} {field.meaning}".lower()
+        self.editor = self._make_editor()
+        self.editor.setAccessibleName(field.label)
+        self.editor.setFixedWidth(_FIELD_WIDTH)
+        self._label = QLabel(field.label)
+        self._label.setBuddy(self.editor)
+        self._error = QLabel()
+        self._error.setTextFormat(Qt.TextFormat.PlainText)
+        self._error.setWordWrap(True)
+        set_role(self._error, "error")
+        self._error.hide()
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(0)
+        grid.addWidget(self._label, 0, 0)
+        grid.addWidget(self.editor, 0, 1)
+        grid.addWidget(self._error, 1, 0, 1, 2)
+        grid.setColumnStretch(0, 1)
+
+    @property
+    def error(self) -> str:
+        return self._error.text()
+
+    def value(self) -> Any:
+        match self.editor:
+            case QCheckBox():
+                return self.editor.isChecked()
+            case QComboBox():
+                return self.editor.currentText()
+            case QLineEdit():
+                return self._read(self.editor.text())
+        raise AssertionError(self.editor)
+
+    def set_value(self, value: Any, usual: Any) -> None:
+        """`usual`: what the preset has, for the tooltip."""
+        shown = self.field.show(value)
+        match self.editor:
+            case QCheckBox():
+                self.editor.setChecked(bool(value))
+            case QComboBox():
+                self.editor.setCurrentText(shown)
+            case QLineEdit():
+                self.editor.setText(shown)
+                self.editor.setCursorPosition(0)
+        default = self.field.show(usual) or "nothing"
+        tip = "\n".join(
+            part
+            for part in (self.field.meaning, f"{self.field.name}; in the preset: {default}")
+            if part
+        )
+        self.setToolTip(f"<p>{_escaped(tip)}</p>")
+        announce(self.editor, self.field.meaning)
+
+    def set_error(self, message: str) -> None:
+        if message != self.error:
+            self._error.setText(message)
+            announce(self.editor, message or self.field.meaning)
+        self._error.setVisible(bool(message))
+
+    def _read(self, text: str) -> Any:
+        value = self.field.read(text)
+        if self.field.kind is float and type(value) is int:
+            return float(value)
+        return tuple(value) if isinstance(value, list) else value
+
+    def _make_editor(self) -> QWidget:
+        if self.field.kind is bool:
+            box = QCheckBox()
+            box.toggled.connect(self.edited)
+            return box
+        if self.field.choices:
+            choice = QComboBox()
+            choice.addItems(self.field.choices)
+            choice.currentTextChanged.connect(self.edited)
+            return choice
+        line = QLineEdit()
+        if self.field.optional:
+            line.setPlaceholderText("automatic" if self.field.name != "licence" else "")
+        line.textChanged.connect(self.edited)
+        return line
+
+
+def allowed(message: str) -> str:
+    """ "steps = 0 is not possible; allowed: 1 or more." → "Allowed: 1 or more.", for the field."""
+    _, found, rest = message.partition("; allowed: ")
+    return f"Allowed: {rest}" if found else message
+
+
+def _escaped(text: str) -> str:
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;")
+    return escaped.replace("\n", "<br>")

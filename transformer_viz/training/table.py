@@ -1,0 +1,189 @@
+"""The list of runs: a line each, with state, progress and the newest scores."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+)
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font
+from transformer_viz.training.run import Run, RunState
+from transformer_viz.training.runs import Runs
+from transformer_viz.training.wording import duration
+
+Index = QModelIndex | QPersistentModelIndex
+COLUMNS = ("Run", "State", "Progress", "Left", "Loss", "BLEU")
+_WIDTHS = (150, 76, 132, 84, 56, 52)
+_PROGRESS = COLUMNS.index("Progress")
+_TIPS = {
+    "Left": "at the speed of the last logged steps; validation is not counted",
+    "Loss": "validation loss: −log p of a target token, unsmoothed",
+    "BLEU": "of the last validation",
+}
+_ROW = 7 * GRID
+_SHARE = Qt.ItemDataRole.UserRole
+_WORDS = {RunState.FAILED: "error", RunState.PAUSED: "warning", RunState.RUNNING: "accent"}
+
+
+class RunsModel(QAbstractTableModel):
+    def __init__(self, runs: Runs, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._source = runs
+        self._runs: list[Run] = []
+        self.theme: Theme = LIGHT
+        runs.changed.connect(self._reset)
+        self._reset()
+
+    def run(self, row: int) -> Run:
+        return self._runs[row]
+
+    def row(self, run: Run) -> int | None:
+        return self._runs.index(run) if run in self._runs else None
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self._runs)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is Qt.Orientation.Vertical:
+            return None
+        name = COLUMNS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(section)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return _TIPS.get(name)
+        return name if role == Qt.ItemDataRole.DisplayRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        run, column = self._runs[index.row()], index.column()
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return _text(run, column)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return run.message or str(run.path)
+        if role == Qt.ItemDataRole.ForegroundRole and column == 1 and run.state in _WORDS:
+            return self.theme.color(_WORDS[run.state])
+        if role == _SHARE and column == _PROGRESS:
+            return run.step / run.steps if run.steps else 0.0
+        return None
+
+    def _reset(self) -> None:
+        self.beginResetModel()
+        before, self._runs = self._runs, list(self._source)
+        for run in self._runs:
+            if run not in before:
+                run.changed.connect(partial(self._on_changed, run))
+        self.endResetModel()
+
+    def _on_changed(self, run: Run) -> None:
+        row = self.row(run)
+        if row is not None:
+            self.dataChanged.emit(self.index(row, 0), self.index(row, len(COLUMNS) - 1))
+
+
+class RunsTable(QTableView):
+    def __init__(self, runs: Runs, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Runs")
+        self.rows = RunsModel(runs, self)
+        self.setModel(self.rows)
+        self.setFont(scaled_font(self.font(), 1.0))
+        self._bar = _Progress(self)
+        self.setItemDelegateForColumn(_PROGRESS, self._bar)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setWordWrap(False)
+        self.setFrameShape(QTableView.Shape.NoFrame)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(_ROW)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setMinimumSectionSize(40)
+        for column, width in enumerate(_WIDTHS[1:], start=1):
+            header.resizeSection(column, width)
+
+    def sizeHint(self) -> QSize:
+        return QSize(sum(_WIDTHS) + 2 * GRID, 6 * _ROW)
+
+    @property
+    def selected(self) -> list[Run]:
+        """The current one first."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        current = self.currentIndex().row()
+        rows.sort(key=lambda row: row != current)
+        return [self.rows.run(row) for row in rows]
+
+    def select(self, run: Run) -> None:
+        row = self.rows.row(run)
+        if row is not None:
+            self.selectRow(row)
+
+    def apply_theme(self, theme: Theme) -> None:
+        self.rows.theme = self._bar.theme = theme
+        self.viewport().update()
+
+
+class _Progress(QStyledItemDelegate):
+    """A thin bar below "1,200 / 14,000"."""
+
+    theme: Theme = LIGHT
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        super().paint(painter, option, index)
+        area: QRect = option.rect
+        bar = QRect(area.left() + GRID, area.bottom() - 4, area.width() - 2 * GRID, 2)
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.fillRect(bar, self.theme.color("line"))
+        bar.setWidth(round(bar.width() * min(1.0, index.data(_SHARE))))
+        painter.fillRect(bar, self.theme.color("on_accent" if selected else "accent"))
+
+
+def _text(run: Run, column: int) -> str:
+    match COLUMNS[column]:
+        case "Run":
+            return run.name
+        case "State":
+            return run.state
+        case "Progress":
+            return f"{run.step:,} / {run.steps:,}" if run.steps else ""
+        case "Left":
+            left = run.seconds_left if run.state.alive else None
+            return "" if left is None else duration(left)
+        case "Loss":
+            loss = run.last("valid_loss")
+            return "" if loss is None else f"{loss:.3f}"
+        case _:
+            bleu = run.last("bleu")
+            return "" if bleu is None else f"{bleu:.1f}"
+
+
+def _alignment(column: int) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignLeft if column < 2 else Qt.AlignmentFlag.AlignRight
+    return side | Qt.AlignmentFlag.AlignVCenter
