@@ -105,7 +105,7 @@ def _start(window: Window, controller: Controller, options: Options) -> None:
     """Open the model, and what was asked for beside it: a trace, a session or a text."""
     path = None if options.file is None else model_path(str(options.file))
     settings, documents = controller.settings, window.files.documents
-    if path is None or _kind(path) is Kind.CHECKPOINT:
+    if path is None or (not path.is_dir() and _kind(path) is Kind.CHECKPOINT):
         controller.open_first(path)
     else:
         controller.open_first()

@@ -47,6 +47,7 @@ def add_commands(
     _add_text(actions, window, controller, documents)
     _add_decoding(actions, window, controller)
     _add_head(actions, window, session)
+    window.training.add_to(actions)
     _add_view(actions, window, controller)
     _add_help(actions, window.help)
 

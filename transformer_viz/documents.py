@@ -100,6 +100,7 @@ class Documents(QObject):
 
     pathChanged = Signal(object)  # Path | None
     viewWanted = Signal(str)  # by a session: a View
+    runWanted = Signal(object)  # Path of a run folder
     saved = Signal(str)  # one sentence
 
     def __init__(
@@ -121,6 +122,9 @@ class Documents(QObject):
         """Open a file of any kind; what is shown stays until it has been read. `selection` is for
         a trace."""
         path = path.absolute()
+        if path.is_dir():
+            self.runWanted.emit(path)
+            return
         try:
             kind = kind_of(path)
         except UserError as error:

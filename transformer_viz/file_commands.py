@@ -51,6 +51,7 @@ class FileCommands(QObject):
         for said in (self.documents.saved, self.exporter.exported):
             said.connect(window.say)
         self.documents.viewWanted.connect(window.show_view)
+        self.documents.runWanted.connect(lambda path: window.training.open_run(path))
 
     def open(self) -> None:
         name, _filter = QFileDialog.getOpenFileName(self._window, "Open", self._start(), OPENED)

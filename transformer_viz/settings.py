@@ -35,6 +35,7 @@ MAX_BEAM = 16
 MAX_ALPHA = 2.0
 RECENT_FILES = 10
 HISTORY = 30
+MAX_RUNS = 1_000
 MAX_REMEMBERED_TEXT = 10_000
 
 
@@ -64,6 +65,8 @@ class Settings:
     geometry: tuple[int, ...] = ()  # x, y, width, height
     maximized: bool = False
     panels: tuple[int, ...] = ()  # widths of the three columns
+    runs: tuple[str, ...] = ()  # run folders outside of the user's folder of runs
+    tell_of_runs: bool = True  # say at closing that training goes on
     hint_done: bool = False  # the line of the first start has been followed or closed
 
     def remember_file(self, path: str) -> "Settings":
@@ -173,5 +176,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "geometry": sequence(whole(-32768, 32767), (0, 4)),
     "maximized": boolean,
     "panels": sequence(whole(0, 32767), (0, 3)),
+    "runs": sequence(string, range(MAX_RUNS + 1)),
+    "tell_of_runs": boolean,
     "hint_done": boolean,
 }

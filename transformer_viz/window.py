@@ -37,6 +37,7 @@ from transformer_viz.session import ModelInfo, Phase, Session, Status
 from transformer_viz.settings import Settings
 from transformer_viz.theme import GRID, Theme, ThemeManager, set_role
 from transformer_viz.views.focus import step_focus
+from transformer_viz.training.commands import TrainingCommands
 from transformer_viz.views.heads_map import HeadsMap
 from transformer_viz.views.inspector import Inspector
 from transformer_viz.views.measured_heads import MeasuredHeads
@@ -81,6 +82,7 @@ class Window(QMainWindow):
         self.commands = Actions(self)
         self.files = FileCommands(self, session, controller)
         self.help = HelpCommands(self, session, log)
+        self.training = TrainingCommands(self, controller)
         self.history = History(session, controller, self)
         self._documents = DocumentMenus(self.commands, controller, self.files.documents.open)
         add_commands(self.commands, self, session, controller, self._documents)
@@ -276,6 +278,7 @@ class Window(QMainWindow):
             self.stage,
             self.inspector,
             self.status_line,
+            self.training,
         ):
             view.apply_theme(theme)
 
@@ -319,7 +322,7 @@ class Window(QMainWindow):
             )
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self.files.may_close():
+        if not (self.files.may_close() and self.training.may_close()):
             event.ignore()
             return
         normal = self.normalGeometry()
@@ -329,6 +332,7 @@ class Window(QMainWindow):
             panels=tuple(self.columns.sizes()),
         )
         self.hide()
+        self.training.close()
         self._controller.close()
         event.accept()
 
