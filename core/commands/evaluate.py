@@ -43,6 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="translations of --source, line by line; several files are several references",
     )
+    parser.add_argument(
+        "--tokenize",
+        choices=("13a", "none"),
+        default="13a",
+        help="for BLEU (13a); none for files that are tokenised already",
+    )
     parser.add_argument("--sentences", type=int, default=1_000, help="for --gold (1000)")
     parser.add_argument("--pairs", type=int, default=600, help="minimal pairs for --gold (600)")
     parser.add_argument("--seed", type=int, default=0, help="of the sentences for --gold (0)")
@@ -78,6 +84,7 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     scores = score(
         [translation.text for translation in translations],
         [references for _, references in sentences],
+        tokenize=args.tokenize,
     )
     result = {"sentences": len(sentences), **scores.to_dict()}
     if args.json:

@@ -27,10 +27,13 @@ class Scores:
         }
 
 
-def score(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> Scores:
-    """Score untokenised text.
-
+def score(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str]], *, tokenize: str = "13a"
+) -> Scores:
+    """
     Args:
+        tokenize: how sacrebleu cuts text into words for BLEU, "13a" for ordinary
+            text, "none" for text whose words and punctuation stand apart already.
         hypotheses: one translation for each source sentence.
         references: for each source sentence one or more translations; how many may differ.
 
@@ -51,7 +54,7 @@ def score(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> Sco
             for index in range(most)
         ],
     )
-    bleu, chrf = BLEU(), CHRF()
+    bleu, chrf = BLEU(tokenize=tokenize), CHRF()
     bleu_score = bleu.corpus_score(list(hypotheses), streams).score
     chrf_score = chrf.corpus_score(list(hypotheses), streams).score
     return Scores(bleu_score, chrf_score, str(bleu.get_signature()), str(chrf.get_signature()))

@@ -42,3 +42,11 @@ def test_an_empty_translation_is_scored() -> None:
 def test_every_sentence_needs_a_reference(references: list[list[str]]) -> None:
     with pytest.raises(ValueError, match="reference"):
         score(["a", "b"], references)
+
+
+def test_tokenised_text_is_taken_as_it_stands() -> None:
+    hypotheses, references = ["a dog , which ran home !"], [["a dog, which ran home !"]]
+    cut, whole = (score(hypotheses, references, tokenize=name) for name in ("13a", "none"))
+    assert cut.bleu == pytest.approx(100)
+    assert whole.bleu < 60
+    assert "tok:none" in whole.bleu_signature
