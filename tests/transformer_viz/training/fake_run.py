@@ -40,3 +40,20 @@ def log_steps(run: Run, first: int, last: int, every: int = 10) -> None:
             lines.append({"step": step, "valid_loss": loss, **scores})
         add_lines(run.folder.metrics, lines)
     run.poll()
+
+
+def add_samples(run: Run, step: int, *translations: str) -> None:
+    """Of "Sentence 1.", "Sentence 2." …, whose references are "Satz 1." …"""
+    add_lines(
+        run.folder.samples,
+        (
+            {
+                "step": step,
+                "source": f"Sentence {number}.",
+                "translation": translation,
+                "references": [f"Satz {number}."],
+            }
+            for number, translation in enumerate(translations, start=1)
+        ),
+    )
+    run.poll()
