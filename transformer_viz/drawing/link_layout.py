@@ -92,6 +92,11 @@ class LinkLayout:
     def vertical(self) -> bool:
         return self.form is LinksForm.COLUMNS
 
+    @property
+    def head(self) -> float:
+        """The height of the headings of columns, which stay in place while these are scrolled."""
+        return float(self.queries.starts[0]) if self.vertical else 0.0
+
     def label_rect(self, track: Track, index: int) -> QRectF:
         start, length = float(track.starts[index]), float(track.lengths[index])
         low, high = track.band

@@ -15,6 +15,7 @@ from core.text.tokens import Token
 from transformer_viz.drawing.head_colors import head_color
 from transformer_viz.drawing.labels import ARROW, draw_label, draw_transition, label_widths
 from transformer_viz.drawing.link_choice import Indices
+from transformer_viz.drawing.link_edges import draw_far_ends
 from transformer_viz.drawing.link_layout import (
     MARGIN,
     MOST_NUMBERS,
@@ -106,10 +107,10 @@ def draw_tokens(
     rect: QRectF,
     cells: Sequence[Cell] = (),
 ) -> None:
-    """The labels in a part of the picture, the headings, and the weights of marked links."""
+    """The labels in a part of the picture, the weights of marked links, at the edges what else is
+    linked, and the headings, which stay in place."""
     layout, links = scene.layout, scene.picture.links
     painter.setFont(scene.font)
-    _draw_headings(painter, scene, theme)
     marked = np.flatnonzero(scene.marked(cells)) if cells else np.zeros(0, np.intp)
     queries = _looks(cells, 0, links.query[marked])
     keys = _looks(cells, 1, links.key[marked])
@@ -123,6 +124,8 @@ def draw_tokens(
     for index in layout.queries.within(*span):
         _draw_query(painter, scene, theme, index, queries.get(index, other))
     _draw_weights(painter, scene, theme, marked, cells, rect)
+    draw_far_ends(painter, scene, theme, rect, cells)
+    _draw_headings(painter, scene, theme, rect)
 
 
 def _looks(cells: Sequence[Cell], side: int, linked: Indices) -> dict[int, Look]:
@@ -187,16 +190,18 @@ def _opacity(look: Look) -> float:
     return _ASIDE if look is Look.ASIDE else 1.0
 
 
-def _draw_headings(painter: QPainter, scene: LinksScene, theme: Theme) -> None:
-    """What each side is, and how wide a link of some weights is."""
+def _draw_headings(painter: QPainter, scene: LinksScene, theme: Theme, rect: QRectF) -> None:
+    """What each side is, and how wide a link of some weights is, over the part `rect` of the
+    picture: at the top of columns, at the left of rows and arcs."""
     layout, (first, second) = scene.layout, scene.picture.headings
     line = QFontMetricsF(painter.font()).height()
     numbers = min(scene.picture.series, MOST_NUMBERS + 1) * number_size(scene.font, 1).height()
     width = layout.size.width()
-    painter.setPen(theme.color("soft"))
     low, high = layout.edges
     if layout.vertical:
-        top = float(layout.queries.starts[0]) - line - 2 * GRID
+        painter.fillRect(QRectF(0, rect.top(), width, layout.head), theme.color("paper"))
+        painter.setPen(theme.color("soft"))
+        top = rect.top() + layout.head - line - 2 * GRID
         queries, keys = QRectF(0, top, low - 2 * GRID, line), QRectF(high, top, width - high, line)
         painter.drawText(queries, _Align.AlignRight, first)
         painter.drawText(keys.adjusted(2 * GRID, 0, 0, 0), _Align.AlignLeft, second)
@@ -207,9 +212,11 @@ def _draw_headings(painter: QPainter, scene: LinksScene, theme: Theme) -> None:
     else:
         top = layout.queries.band[0] - numbers - line - GRID
         bottom = layout.keys.band[1] + numbers + GRID
-    painter.drawText(QRectF(MARGIN, top, width, line), _Align.AlignLeft, first)
-    painter.drawText(QRectF(MARGIN, bottom, width, line), _Align.AlignLeft, second)
-    end = MARGIN + QFontMetricsF(painter.font()).horizontalAdvance(first)
+    left = rect.left() + MARGIN
+    painter.setPen(theme.color("soft"))
+    painter.drawText(QRectF(left, top, width, line), _Align.AlignLeft, first)
+    painter.drawText(QRectF(left, bottom, width, line), _Align.AlignLeft, second)
+    end = left + QFontMetricsF(painter.font()).horizontalAdvance(first)
     _draw_scale(painter, scene, theme, QPointF(end + 2 * _SAMPLE, top))
 
 

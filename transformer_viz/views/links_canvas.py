@@ -98,7 +98,7 @@ class LinksCanvas(PictureArea):
             box = layout.label_rect(layout.queries, query).toAlignedRect()
             bar = self.verticalScrollBar() if layout.vertical else self.horizontalScrollBar()
             low, high = (box.top(), box.bottom()) if layout.vertical else (box.left(), box.right())
-            if low < bar.value():
+            if low < bar.value() + layout.head:
                 bar.setValue(low - bar.pageStep() // 4)
             elif high > bar.value() + bar.pageStep():
                 bar.setValue(high - 3 * bar.pageStep() // 4)
@@ -193,8 +193,11 @@ class LinksCanvas(PictureArea):
     def hover(self, point: QPoint | None) -> None:
         self.hovered.emit(*(NOTHING if point is None else self._cell_at(point)))
 
+    def _on_headings(self, scene: LinksScene, point: QPoint) -> bool:
+        return point.y() - self.offset().y() < scene.layout.head
+
     def explanation(self, point: QPoint) -> str:
-        if self._scene is None:
+        if self._scene is None or self._on_headings(self._scene, point):
             return ""
         picture, at = self._scene.picture, QPointF(point)
         query, key = self._scene.token_at(at)
@@ -211,8 +214,8 @@ class LinksCanvas(PictureArea):
         return f"{' → '.join(map(token_name, ends))}\n{name}\nweight {links.weight[link]:.4f}"
 
     def _cell_at(self, point: QPoint) -> Cell:
-        """The token, else the link under a point."""
-        if self._scene is None:
+        """The token, else the link under a point that is not on the headings."""
+        if self._scene is None or self._on_headings(self._scene, point):
             return NOTHING
         cell = self._scene.token_at(QPointF(point))
         link = self._link_at(QPointF(point)) if cell == NOTHING else None

@@ -356,6 +356,36 @@ def test_a_long_text_is_scrolled_to_the_query(
     assert links.canvas.viewport().rect().contains(at_query(links, 0))
 
 
+def test_headings_stay_while_columns_are_scrolled(
+    session: Session, links: Links, qtbot: QtBot, long_trace: Trace, pixels
+) -> None:
+    session.set_trace(long_trace)
+    settled(links, qtbot)
+    head = QRect(0, 0, links.canvas.viewport().width(), int(scene(links).layout.head))
+    before = pixels(links.canvas.viewport(), head)
+    assert (before[..., :3] < 128).any()
+    links.canvas.verticalScrollBar().setValue(700)
+    settled(links, qtbot)
+    assert (pixels(links.canvas.viewport(), head) == before).all()
+    behind = next(i for i in range(150) if 0 < at_query(links, i).y() < head.height())
+    click(qtbot, links, at_query(links, behind))
+    assert pinned(session) == (None, None), "what the headings cover cannot be clicked"
+
+
+def test_headings_stay_while_rows_are_scrolled(
+    session: Session, links: Links, qtbot: QtBot, long_trace: Trace, pixels
+) -> None:
+    session.change_options(links_form=ROWS)
+    session.set_trace(long_trace)
+    settled(links, qtbot)
+    size = links.canvas.viewport().size()
+    left = QRect(0, 0, size.width() // 2, round(scene(links).layout.queries.band[0]))
+    before = pixels(links.canvas.viewport(), left)
+    links.canvas.horizontalScrollBar().setValue(900)
+    settled(links, qtbot)
+    assert (pixels(links.canvas.viewport(), left) == before).all()
+
+
 @pytest.mark.parametrize("form", LinksForm)
 def test_a_query_pinned_elsewhere_is_scrolled_to_once(
     session: Session, links: Links, long_trace: Trace, form: LinksForm
