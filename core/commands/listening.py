@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from core.training.events import Event, Failed, Interrupted, JsonLines
 from core.training.progress import Progress
 from core.training.signals import StopRequest
 
+if TYPE_CHECKING:
+    from core.training.workers import Workers
+
 Tell = Callable[[Event], None]
+ShouldStop = Callable[[], bool]
 
 
-def run_listened(train: Callable[[Tell, Callable[[], bool]], None], *, as_json: bool) -> int:
-    """Call ``train`` with a listener and a stop request.
+def run_listened(train: Callable[[Tell, ShouldStop, Workers], None], *, as_json: bool) -> int:
+    """Call ``train`` with a listener, a stop request and the workers that torchrun started.
 
-    Progress goes to stderr and, ``as_json``, events to stdout. A failure becomes an event before
-    it goes on.
+    Of these the first reports: progress goes to stderr and, ``as_json``, events to stdout. A
+    failure becomes an event before it goes on.
 
     Returns:
-        0, or 130 if the run was stopped by a signal.
+        0, or 130 if the run was stopped by a signal, or 1 for a failure that is told elsewhere.
     """
-    listeners: list[Tell] = [Progress(sys.stderr)]
-    if as_json:
-        listeners.append(JsonLines(sys.stdout))
+    from core.training.workers import ToldElsewhereError, joined
+
+    listeners: list[Tell] = []
     heard: list[Event] = []
 
     def tell(event: Event) -> None:
@@ -34,7 +39,14 @@ def run_listened(train: Callable[[Tell, Callable[[], bool]], None], *, as_json: 
 
     with StopRequest() as should_stop:
         try:
-            train(tell, should_stop)
+            with joined() as workers:
+                if workers.first:
+                    listeners.append(Progress(sys.stderr))
+                if workers.first and as_json:
+                    listeners.append(JsonLines(sys.stdout))
+                train(tell, should_stop, workers)
+        except ToldElsewhereError:
+            return 1
         except UserError as error:
             tell(Failed(step=heard[0].step if heard else 0, message=str(error)))
             raise

@@ -27,8 +27,12 @@ def run(args: argparse.Namespace) -> int:
     from core.training.run import resume_run
 
     return run_listened(
-        lambda tell, should_stop: resume_run(
-            args.run_folder, steps=args.steps, tell=tell, should_stop=should_stop
+        lambda tell, should_stop, workers: resume_run(
+            args.run_folder,
+            steps=args.steps,
+            tell=tell,
+            should_stop=should_stop,
+            workers=workers,
         ),
         as_json=args.json,
     )

@@ -56,12 +56,13 @@ def run(args: argparse.Namespace) -> int:
     from core.training.run import start_run
 
     return run_listened(
-        lambda tell, should_stop: start_run(
+        lambda tell, should_stop, workers: start_run(
             args.out,
             configuration(args),
             command=command_line(args),
             tell=tell,
             should_stop=should_stop,
+            workers=workers,
         ),
         as_json=args.json,
     )

@@ -5,7 +5,7 @@ Legend: B pairs, S source, T target, N target positions that are not padding, G 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -28,6 +28,16 @@ class Batch:
     @property
     def tokens(self) -> int:
         return len(self.target)
+
+    def without_targets(self) -> Batch:
+        """The same sentences with nothing to predict: loss and gradient are 0."""
+        return replace(
+            self,
+            target=self.target[:0],
+            real=self.real[:0],
+            gloss_at=self.gloss_at[:0],
+            gloss_pieces=self.gloss_pieces[:0],
+        )
 
 
 def make_batch(

@@ -1,8 +1,9 @@
 """What exact resumption needs, in one file that is replaced whole: state/state.safetensors.
 
 Tensors: ``weights.NAME``, ``adam.mean.NAME`` and ``adam.square.NAME`` (Adam's two moments) of each
-parameter, ``rng.cpu`` and ``rng.device`` (which draw the dropout), ``tokenizer`` (bytes). JSON in
-the metadata are the place in the data, with what was summed since the last logged step, the
+parameter, ``rng.cpu`` and ``rng.device`` (which draw the dropout), ``tokenizer`` (bytes). Further
+processes draw their own dropout, from ``rng.cpu.RANK`` and ``rng.device.RANK``. JSON in the
+metadata are the place in the data, with what was summed since the last logged step, the
 configuration, and the scale of an fp16 loss. Adam counts its own steps, which are the applied
 updates, and the schedule is a function of those.
 """
@@ -26,6 +27,7 @@ from core.text.tokenizer import Tokenizer
 from core.training.best import Best
 from core.training.config import RunConfig
 from core.training.updater import Updater
+from core.training.workers import Workers
 
 FORMAT = "transformer-viz-state"
 
@@ -69,17 +71,20 @@ class Position:
 def save_state(
     path: Path, updater: Updater, tokenizer: Tokenizer, config: RunConfig, position: Position
 ) -> None:
-    """Raises UserError if the file cannot be written; the state before stays."""
-    tensors: dict[str, Tensor] = {}
+    """Called by all workers, written by the first.
+
+    Raises:
+        UserError: the file cannot be written; the state before stays.
+    """
+    tensors = _generators(updater.device, updater.workers)
+    if not updater.workers.first:
+        return
     for name, parameter in updater.model.named_parameters():
         tensors[f"weights.{name}"] = parameter.detach()
         moments = updater.optimizer.state.get(parameter)
         if moments:
             tensors[f"adam.mean.{name}"] = moments["exp_avg"]
             tensors[f"adam.square.{name}"] = moments["exp_avg_sq"]
-    tensors["rng.cpu"] = torch.get_rng_state()
-    if updater.device.type != "cpu":
-        tensors["rng.device"] = _device_module(updater.device).get_rng_state()
     model_bytes = np.frombuffer(tokenizer.model_bytes, dtype=np.uint8)
     tensors["tokenizer"] = torch.from_numpy(model_bytes.copy())
     tensors = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
@@ -106,6 +111,11 @@ class SavedState:
     config: RunConfig | None
     scaler: dict[str, Any] | None
 
+    @property
+    def workers(self) -> int:
+        """How many processes trained the run."""
+        return len(self._named("rng.cpu"))
+
     def restore(self, updater: Updater) -> None:
         """Weights, moments, random generators and the scale of the loss, in place.
 
@@ -128,10 +138,11 @@ class SavedState:
         updater.optimizer.load_state_dict(state)
         if self.scaler and updater.scaler.is_enabled():
             updater.scaler.load_state_dict(self.scaler)
-        torch.set_rng_state(self.tensors["rng.cpu"])
-        device = updater.device
-        if device.type != "cpu" and "rng.device" in self.tensors:
-            _device_module(device).set_rng_state(self.tensors["rng.device"])
+        rank, device = updater.workers.rank, updater.device
+        torch.set_rng_state(self.tensors[_generator_name("cpu", rank)])
+        own = self.tensors.get(_generator_name("device", rank))
+        if device.type != "cpu" and own is not None:
+            _device_module(device).set_rng_state(own)
 
     def _named(self, prefix: str) -> dict[str, Tensor]:
         return {
@@ -162,6 +173,22 @@ def load_state(path: Path) -> SavedState:
         config=config and RunConfig.from_dict(config),
         scaler=json.loads(metadata.get("scaler", "null")),
     )
+
+
+def _generators(device: torch.device, workers: Workers) -> dict[str, Tensor]:
+    """The random generators of all workers."""
+    own = {"cpu": torch.get_rng_state()}
+    if device.type != "cpu":
+        own["device"] = _device_module(device).get_rng_state()
+    return {
+        _generator_name(kind, rank): state
+        for rank, states in enumerate(workers.gather(own))
+        for kind, state in states.items()
+    }
+
+
+def _generator_name(kind: str, rank: int) -> str:
+    return f"rng.{kind}.{rank}" if rank else f"rng.{kind}"
 
 
 def _device_module(device: torch.device) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from core.checkpoints.native import save_checkpoint
@@ -32,12 +32,13 @@ from core.training.run_folder import RunFolder
 from core.training.state import Position, Sums, save_state
 from core.training.updater import Update, Updater
 from core.training.validation import Result, validate
+from core.training.workers import ALONE, Workers
 
 SAMPLES = 12
 
 
 class Trainer:
-    """Trains ``model`` from ``position`` on and keeps the run folder.
+    """Trains ``model`` from ``position`` on and, as the first worker, keeps the run folder.
 
     Args:
         command: what made the run, for the provenance.
@@ -55,6 +56,7 @@ class Trainer:
         command: str,
         tell: Callable[[Event], None],
         should_stop: Callable[[], bool],
+        workers: Workers,
     ) -> None:
         self.config = config
         self.model = model
@@ -63,7 +65,8 @@ class Trainer:
         self.command = command
         self.tell = tell
         self.should_stop = should_stop
-        self.updater = Updater(model, config.training)
+        self.workers = workers
+        self.updater = Updater(model, config.training, workers)
         self.position = Position()
 
     def train(self) -> None:
@@ -78,7 +81,8 @@ class Trainer:
         self.model.train()
         groups = self._groups()
         probes = Probes(training, self.data.tokenizer, self.folder)
-        probes.record(self.model, position.update)
+        if self.workers.first:
+            probes.record(self.model, position.update)
         while not self._done():
             began = time.monotonic()
             update = self.updater.apply(next(groups), position.update + 1)
@@ -90,7 +94,8 @@ class Trainer:
                 self._log(update)
             if last or position.update % training.validate_every == 0:
                 self._validate()
-            probes.record(self.model, position.update)
+            if self.workers.first:
+                probes.record(self.model, position.update)
             self._save_checkpoints(
                 due=self._done() or position.update % training.checkpoint_every == 0
             )
@@ -98,7 +103,8 @@ class Trainer:
                 self.save_state()
                 self._tell(Interrupted(step=position.update, run=str(self.folder.path)))
                 return
-        self._finish()
+        if self.workers.first:
+            self._finish()
 
     def plan(self, pairs: EncodedPairs, epoch: int) -> list[Indices]:
         """The batches of an epoch, in their order."""
@@ -134,21 +140,31 @@ class Trainer:
         return wish == "stop"
 
     def _wish(self) -> Wish | None:
-        return "stop" if self.should_stop() else self.folder.wish()
+        """That of the folder, as the first worker reads it, unless any of them is to stop."""
+        asked = self.folder.wish() if self.workers.first else None
+        stop, pause = self.workers.sum(self.should_stop() or asked == "stop", asked == "pause")
+        return "stop" if stop else "pause" if pause else None
 
     def _groups(self) -> Iterator[list[Batch]]:
-        """The batches of each update, from ``position`` on, epoch after epoch without end."""
-        position, accumulation = self.position, self.config.training.accumulation
+        """This worker's batches of each update, from ``position`` on, epoch after epoch.
+
+        The workers deal out the batches of an update in turn. Who is left without one at the end
+        of an epoch goes through another's, to keep step, and learns nothing from it.
+        """
+        position, workers = self.position, self.workers
+        size = self.config.training.accumulation * workers.count
         while True:
             pairs = self.data.epoch(position.epoch)
             plan = self.plan(pairs, position.epoch)
             while position.batch < len(plan):
-                chosen = plan[position.batch : position.batch + accumulation]
+                chosen = plan[position.batch : position.batch + size]
                 position.batch += len(chosen)
-                yield [
+                own = chosen[workers.rank :: workers.count]
+                batches = [
                     make_batch(pairs, indices, self.model.config, self.updater.device)
-                    for indices in chosen
+                    for indices in own or chosen[:1]
                 ]
+                yield batches if own else [batches[0].without_targets()]
             position.epoch += 1
             position.batch = 0
 
@@ -180,7 +196,7 @@ class Trainer:
         self.position.since_log = Sums()
 
     def _validate(self) -> None:
-        result = self._scores(self.model)
+        result = self._scores(self.model, self.workers)
         validation = Validation(
             step=self.position.update,
             valid_loss=result.loss,
@@ -193,6 +209,10 @@ class Trainer:
         self._tell(validation)
         training = self.config.training
         self.position.best.note(validation, by=training.best_by, keep=training.keep_best)
+        if self.workers.first:
+            self._keep_samples(result.translations)
+
+    def _keep_samples(self, translations: Sequence[str]) -> None:
         references = self.data.references
         sources = list(references)
         for index in range(0, len(sources), max(1, len(sources) // SAMPLES)):
@@ -201,12 +221,12 @@ class Trainer:
                 {
                     "step": self.position.update,
                     "source": sources[index],
-                    "translation": result.translations[index],
+                    "translation": translations[index],
                     "references": list(references[sources[index]]),
                 },
             )
 
-    def _scores(self, model: Transformer) -> Result:
+    def _scores(self, model: Transformer, workers: Workers) -> Result:
         training = self.config.training
         return validate(
             model,
@@ -214,6 +234,7 @@ class Trainer:
             self.data.validation,
             self.data.references,
             min(training.source_batch_tokens, training.target_batch_tokens),
+            workers,
         )
 
     def _save_checkpoints(self, *, due: bool) -> None:
@@ -226,9 +247,10 @@ class Trainer:
         paths = [self.folder.checkpoint(step)] if due else []
         if keep_best and step in self.position.best.steps:
             paths.append(self.folder.best_checkpoint(step))
-        for path in paths:
-            path.parent.mkdir(exist_ok=True)
-            save_checkpoint(path, self.model, self.data.tokenizer, self._provenance())
+        if self.workers.first:
+            for path in paths:
+                path.parent.mkdir(exist_ok=True)
+                save_checkpoint(path, self.model, self.data.tokenizer, self._provenance())
         if paths:
             self.save_state()
             self.prune_checkpoints()
@@ -237,6 +259,8 @@ class Trainer:
 
     def prune_checkpoints(self) -> None:
         """Leave those that the configuration keeps."""
+        if not self.workers.first:
+            return
         training = self.config.training
         self.folder.prune_checkpoints(training.keep_checkpoints)
         self.folder.prune_best(self.position.best.steps if training.keep_best else set())
@@ -245,7 +269,7 @@ class Trainer:
         """The mean of the last checkpoints becomes the run's model."""
         last = self.folder.checkpoints()[-self.config.training.average_last :]
         model = average_checkpoints(last).model.to(self.updater.device)
-        result = self._scores(model)
+        result = self._scores(model, ALONE)
         scores = {
             "validation_loss": result.loss,
             "perplexity": result.perplexity,
@@ -272,5 +296,6 @@ class Trainer:
         return about | {"known_words": self.data.known_words}
 
     def _tell(self, event: Event) -> None:
-        self.folder.log(event)
+        if self.workers.first:
+            self.folder.log(event)
         self.tell(event)

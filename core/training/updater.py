@@ -1,12 +1,12 @@
 """One update: the losses of its batches, their gradient, Adam.
 
-Legend: B batch, S source, T target, D d_model, N target positions that are not padding, G glosses.
+Legend: B batch, S source, D d_model.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
@@ -17,16 +17,17 @@ from core.errors import UserError
 from core.model.transformer import Transformer
 from core.training.batch import Batch
 from core.training.config import TrainingConfig
-from core.training.loss import cross_entropy
+from core.training.objective import Objective
 from core.training.position_cosine import position_cosine
 from core.training.schedule import learning_rate
+from core.training.workers import ALONE, Workers, unsynchronised
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Sums over an update's batches; the norm is the gradient's before clipping.
+    """Sums over the batches of all workers; the norm is the gradient's before clipping.
 
-    ``memory`` [B, S, D] and ``source_real`` [B, S] are those of the last batch.
+    ``memory`` [B, S, D] and ``source_real`` [B, S] are those of this worker's last batch.
     """
 
     loss_sum: float
@@ -47,22 +48,22 @@ _HALF = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 class Updater:
-    """A model, its optimizer and the recipe.
+    """A model, its optimizer and the recipe, the same in all ``workers``.
 
     In fp16 the loss is multiplied by ``scaler``'s scale before the backward pass and the gradient
     divided by it after; in every other precision the scaler does nothing.
     """
 
-    def __init__(self, model: Transformer, config: TrainingConfig) -> None:
+    def __init__(
+        self, model: Transformer, config: TrainingConfig, workers: Workers = ALONE
+    ) -> None:
         self.model = model
         self.config = config
+        self.workers = workers
         self.device = next(model.parameters()).device
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=config.precision == "fp16")
-        self._encode: Callable[[Tensor], Tensor] = model.encode
-        self._decode: Callable[[Tensor, Tensor, Tensor], Tensor] = model.decode
-        if config.compile:
-            self._encode = torch.compile(model.encode, dynamic=True)
-            self._decode = torch.compile(model.decode, dynamic=True)
+        self.objective = Objective(model, config)
+        self._parallel = workers.parallel(self.objective)
         self.optimizer = torch.optim.Adam(
             model.parameters(),
             betas=(config.adam_beta1, config.adam_beta2),
@@ -74,7 +75,10 @@ class Updater:
         """Apply the ``number``-th update, counted from 1.
 
         The gradient is that of one big batch: every sum is divided once, by the target tokens of
-        all batches. A glossed word counts as ``gloss_weight`` target tokens.
+        all batches of all workers. A glossed word counts as ``gloss_weight`` target tokens.
+
+        Args:
+            batches: this worker's, at least one.
 
         Returns:
             None where a scaled fp16 gradient was too large: the scale has been halved, and model
@@ -83,22 +87,26 @@ class Updater:
         Raises:
             UserError: loss or gradient is no longer a number; the model is as it was before.
         """
-        tokens = sum(batch.tokens for batch in batches)
+        tokens, glosses = self.workers.sum(
+            sum(batch.tokens for batch in batches), sum(len(batch.gloss_at) for batch in batches)
+        )
         loss_sum = gloss_sum = torch.zeros((), device=self.device)
         self.optimizer.zero_grad(set_to_none=True)
-        for batch in batches:
-            with self._autocast():
-                memory = self._encode(batch.source)  # [B, S, D]
-                loss = self._loss(memory, batch)
-                gloss = self.gloss_loss(memory, batch)
-            mean = (loss + self.config.gloss_weight * gloss) / tokens
-            torch.autograd.backward(self.scaler.scale(mean))
+        for index, batch in enumerate(batches):
+            last = index == len(batches) - 1
+            with nullcontext() if last else unsynchronised(self._parallel):
+                with self._autocast():
+                    loss, gloss, memory = self._parallel(batch)
+                mean = (loss + self.config.gloss_weight * gloss) / tokens
+                torch.autograd.backward(self.scaler.scale(mean))
             loss_sum = loss_sum + loss.detach()
             gloss_sum = gloss_sum + gloss.detach()
         self.scaler.unscale_(self.optimizer)
         norm = self._clip()
-        if not math.isfinite(norm + loss_sum.item()):
-            self._back_off(number, loss_sum.item())
+        total_loss, total_gloss = self.workers.sum(loss_sum.item(), gloss_sum.item())
+        if not math.isfinite(norm + total_loss):
+            with self.workers.agreed():
+                self._back_off(number, total_loss)
             return None
         rate = learning_rate(
             number,
@@ -113,36 +121,14 @@ class Updater:
         self.scaler.step(self.optimizer)
         self.scaler.update()
         return Update(
-            loss_sum=loss_sum.item(),
-            tokens=tokens,
-            gloss_sum=gloss_sum.item(),
-            glosses=sum(len(batch.gloss_at) for batch in batches),
+            loss_sum=total_loss,
+            tokens=int(tokens),
+            gloss_sum=total_gloss,
+            glosses=int(glosses),
             learning_rate=rate,
             gradient_norm=norm,
             memory=memory.detach(),
             source_real=batch.source != self.model.config.pad_id,
-        )
-
-    def _loss(self, memory: Tensor, batch: Batch) -> Tensor:
-        """The smoothed loss, summed. Padding never reaches the output layer."""
-        hidden = self._decode(batch.target_in, memory, batch.source)  # [B, T, D]
-        return cross_entropy(
-            hidden.flatten(0, 1)[batch.real],  # [N, D]
-            self.model.output_embedding.weight,
-            self.model.output_bias,
-            batch.target,
-            smoothing=self.config.label_smoothing,
-        )
-
-    def gloss_loss(self, memory: Tensor, batch: Batch) -> Tensor:
-        """The encoder's outputs at glossed words against their German, summed."""
-        if self.config.gloss_weight == 0 or len(batch.gloss_at) == 0:
-            return memory.new_zeros(())
-        return cross_entropy(
-            memory.flatten(0, 1)[batch.gloss_at],  # [G, D]
-            self.model.output_embedding.weight,
-            self.model.output_bias,
-            batch.gloss_pieces,
         )
 
     def _autocast(self) -> AbstractContextManager[object]:

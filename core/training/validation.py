@@ -20,9 +20,7 @@ from core.text.tokenizer import Tokenizer
 from core.training.batch import make_batch
 from core.training.loss import cross_entropy
 from core.training.pairs import EncodedPairs
-from core.training.workers import Workers
-
-ALONE = Workers()
+from core.training.workers import ALONE, Workers
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from core.errors import UserError
@@ -26,6 +26,10 @@ PATIENCE = datetime.timedelta(hours=1)
 """How long a process waits for the others, at most."""
 
 T = TypeVar("T")
+
+
+class ToldElsewhereError(UserError):
+    """What the first process tells the user, so that this one need not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,31 +103,32 @@ class Workers:
 
     @contextmanager
     def agreed(self) -> Iterator[None]:
-        """What fails inside in one process fails in all, with one message.
-
-        Nothing inside may communicate.
+        """What fails inside in one process fails in all. Nothing inside may communicate.
 
         Raises:
-            UserError: that of the first process that has one.
+            UserError: in the first process, the failure of the lowest rank.
+            ToldElsewhereError: in the others.
         """
         own: UserError | None = None
         try:
             yield
         except UserError as error:
             own = error
-        messages = self.gather(None if own is None else str(own))
-        for rank, message in enumerate(messages):
-            if own is not None and rank == self.rank:
-                raise own
-            if message is not None:
-                raise UserError(message)
+        where = "" if self.first else f" (process {self.rank} on {platform.node()})"
+        for failure in self.gather(None if own is None else f"{own}{where}"):
+            if failure is not None:
+                raise self.error(failure) from own
+
+    def error(self, message: str) -> UserError:
+        """To be raised in every process; the first one tells the user."""
+        return UserError(message) if self.first else ToldElsewhereError(message)
 
     def require_same(self, value: Any, what: str) -> None:
         """Raises UserError unless ``value`` is the same in all processes."""
         values = self.gather((platform.node(), value))
         for rank, (machine, other) in enumerate(values):
             if other != values[0][1]:
-                raise UserError(
+                raise self.error(
                     f"Process {rank} on {machine} has other {what} than process 0 on "
                     f"{values[0][0]}; all need the same."
                 )
@@ -132,9 +137,14 @@ class Workers:
         """The module with the first process's weights, whose gradients are summed as they come."""
         if self.count == 1:
             return module
-        together = DistributedDataParallel(module, gradient_as_bucket_view=True)
+        together = DistributedDataParallel(
+            module, broadcast_buffers=False, gradient_as_bucket_view=True
+        )
         together.register_comm_hook(None, _sum_gradients)
         return together
+
+
+ALONE = Workers()
 
 
 @contextmanager
@@ -163,7 +173,7 @@ def joined(environment: Mapping[str, str] = os.environ) -> Iterator[Workers]:
     except RuntimeError as error:
         if not _is_lost_connection(error):
             raise
-        raise UserError(
+        raise workers.error(
             "Another process of this run has ended or cannot be reached any more; what it said "
             "tells why. The run can be resumed from its last checkpoint."
         ) from error
@@ -191,12 +201,13 @@ def _workers(environment: Mapping[str, str]) -> Workers:
     )
 
 
-def _sum_gradients(_: object, bucket: Any) -> torch.futures.Future[Tensor]:
-    """For a ``dist.GradBucket``, instead of DistributedDataParallel's own hook, which averages."""
+def _sum_gradients(_, bucket):  # type: ignore[no-untyped-def]
+    """Instead of DistributedDataParallel's own hook, which averages; it forbids annotations here.
+
+    A ``dist.GradBucket`` becomes a future of its summed tensor.
+    """
     work = dist.all_reduce(bucket.buffer(), async_op=True)
-    assert work is not None
-    reduced: torch.futures.Future[Tensor] = work.get_future().then(lambda done: done.value()[0])
-    return reduced
+    return work.get_future().then(lambda done: done.value()[0])
 
 
 def _is_lost_connection(error: RuntimeError) -> bool:

@@ -111,7 +111,7 @@ def test_the_gloss_loss_reaches_the_encoder_and_never_the_decoder() -> None:
     pair = batch(trained, 2)
     memory = trained.encode(pair.source)
     log_p = trained.logits(memory)[0].log_softmax(-1)
-    gloss = updater.gloss_loss(memory, pair)
+    gloss = updater.objective.gloss_loss(memory, pair)
     assert gloss.item() == pytest.approx(-(log_p[1, 12] + log_p[2, 13]).item(), rel=1e-5)
     torch.autograd.backward(gloss)
     assert all(p.grad is None for p in trained.decoder.parameters())
