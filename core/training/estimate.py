@@ -10,7 +10,7 @@ from core.training.config import RunConfig
 
 _BYTES = {"fp64": 8, "fp32": 4, "bf16": 2, "fp16": 2}
 _COPIES = 4  # weights, gradient and Adam's two moments
-_LOGITS = 3  # logits, their logarithms and their gradient
+LOGITS_ROWS = 512  # target positions whose logits exist at a time, see core.training.loss
 
 
 def parameter_count(config: ModelConfig) -> int:
@@ -49,7 +49,7 @@ def memory_bytes(config: RunConfig) -> int:
     kept = training.source_batch_tokens * per_source + training.target_batch_tokens * per_target
     width = _BYTES[training.precision]
     logits_width = max(4, width)  # the loss is never computed in less than float32
-    logits = _LOGITS * training.target_batch_tokens * model.vocab_size
+    logits = min(LOGITS_ROWS, training.target_batch_tokens) * model.vocab_size
     return _COPIES * logits_width * parameter_count(model) + width * kept + logits_width * logits
 
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from core.config import ModelConfig
 from core.model.transformer import Transformer
 from core.presets import PRESETS, preset
-from core.training.estimate import memory_bytes, parameter_count
+from core.training import loss
+from core.training.estimate import LOGITS_ROWS, memory_bytes, parameter_count
 
 
 def counted(config: ModelConfig) -> int:
@@ -58,7 +59,12 @@ def test_memory_has_four_copies_of_the_weights_and_grows_with_the_batch() -> Non
     weights = 16 * parameter_count(tiny.model)
     assert weights < memory_bytes(small) < 1.1 * weights
     double = tiny.with_settings({"source_batch_tokens": 2_000, "target_batch_tokens": 2_000})
-    assert memory_bytes(double) - weights == 2 * (memory_bytes(tiny) - weights)
+    fixed = weights + 4 * LOGITS_ROWS * tiny.model.vocab_size
+    assert memory_bytes(double) - fixed == 2 * (memory_bytes(tiny) - fixed)
+
+
+def test_logits_are_as_many_as_the_loss_computes_at_a_time() -> None:
+    assert loss._CHUNK == LOGITS_ROWS
 
 
 def test_memory_of_a_layer_by_hand() -> None:
@@ -77,6 +83,6 @@ def test_memory_of_a_layer_by_hand() -> None:
     config = preset("tiny").with_settings({**model, **batch})
     encoder = 5 * 8 + 2 * 16 + 6 * 8
     decoder = 5 * 8 + 2 * 16 + 9 * 8 + 3 * 8 + 2 * 8
-    logits = 3 * 10
+    logits = 10
     weights = 16 * parameter_count(config.model)
     assert memory_bytes(config) == weights + 4 * 2 * (encoder + decoder + logits)
