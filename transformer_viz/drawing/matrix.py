@@ -27,6 +27,7 @@ LARGEST_FIT = 40 * GRID  # pixels: the largest cell of a map shown as a whole
 LARGEST_CELL = 48 * GRID  # … and of one zoomed into
 MARGIN = 4 * GRID
 HIDDEN_ROOM = 11 * GRID
+_ELONGATED = 2.0  # a map that could be so many times larger if all of one side need not fit
 _LEAST = 8 * GRID  # of the area for cells, however small the rectangle
 
 
@@ -107,6 +108,24 @@ class MatrixLayout:
         left = at.x() - factor * (at.x() - self.left)
         top = at.y() - factor * (at.y() - self.top)
         return replace(self, cell=cell, left=left, top=top)._inside()
+
+    def opened(self, readable: float) -> "MatrixLayout":
+        """As a map is first shown: as a whole, but of a long strip the beginning, with cells so
+        large that its labels can be read, or that its short side fits."""
+        rows, columns = self.shape
+        cell = min(max(self.area.width() / columns, self.area.height() / rows), readable)
+        if cell < _ELONGATED * self.whole:
+            return self
+        return self.zoomed(cell / self.cell, self.area.topLeft())
+
+    def revealing(self, row: int, column: int) -> "MatrixLayout":
+        """Panned, if zoomed in, until the cell is inside the area."""
+        if self.fitted:
+            return self
+        cell, area = self.cell_rect(row, column), self.area
+        dx = max(area.left() - cell.left(), 0) + min(area.right() - cell.right(), 0)
+        dy = max(area.top() - cell.top(), 0) + min(area.bottom() - cell.bottom(), 0)
+        return self.panned(dx, dy)
 
     def panned(self, dx: float, dy: float) -> "MatrixLayout":
         return replace(self, left=self.left + dx, top=self.top + dy)._inside()

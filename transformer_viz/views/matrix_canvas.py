@@ -50,6 +50,7 @@ class MatrixCanvas(QWidget):
         self._table = np.zeros((256, 4), np.uint8)
         self._picture: MatrixPicture | None = None
         self._layout: MatrixLayout | None = None  # of the picture, if there is one
+        self._opening = True  # shown as maps are at first: nobody has clicked, zoomed or panned yet
         self._image: QImage | None = None  # of the visible cells, made when next painted
         self._marks = Marks()
         self._stale = False
@@ -71,14 +72,17 @@ class MatrixCanvas(QWidget):
         if picture is None:
             self._layout = None
         else:
-            same_shape = old is not None and old.shape == picture.shape
-            self._arrange(fit=self.fitted or not same_shape)
+            self._opening |= old is None or old.shape != picture.shape
+            self._arrange()
         self._repaint_cells()
 
     def set_marks(self, marks: Marks) -> None:
         if marks != self._marks:
+            moved = marks.pins != self._marks.pins
             self._marks = marks
             self.update()
+            if self._opening and moved:
+                self._arrange()
 
     def set_stale(self, stale: bool) -> None:
         if stale != self._stale:
@@ -101,12 +105,14 @@ class MatrixCanvas(QWidget):
         return self._layout is None or self._layout.fitted
 
     def fit(self) -> None:
-        self._arrange(fit=True)
+        self._opening, self._layout = False, None
+        self._arrange()
 
     def zoom(self, factor: float) -> None:
         """Magnify about the cell in focus, else about the middle."""
         if self._layout is None:
             return
+        self._opening = False
         row, column = self._marks.focus
         at = self._layout.matrix.center()
         cell = self._layout.cell_rect(row or 0, column or 0).center()
@@ -118,12 +124,9 @@ class MatrixCanvas(QWidget):
 
     def reveal(self, row: int, column: int) -> None:
         """Pan, if zoomed in, until the cell is inside the area."""
-        if self._layout is None or self._layout.fitted:
-            return
-        cell, area = self._layout.cell_rect(row, column), self._layout.area
-        dx = max(area.left() - cell.left(), 0) + min(area.right() - cell.right(), 0)
-        dy = max(area.top() - cell.top(), 0) + min(area.bottom() - cell.bottom(), 0)
-        self._set_layout(self._layout.panned(dx, dy))
+        if self._layout is not None:
+            self._opening = False
+            self._set_layout(self._layout.revealing(row, column))
 
     def cell_rect(self, row: int, column: int) -> QRectF:
         return self._layout.cell_rect(row, column) if self._layout else QRectF()
@@ -150,15 +153,20 @@ class MatrixCanvas(QWidget):
     def _style(self) -> Style:
         return Style(self._theme, self._table, self.font())
 
-    def _arrange(self, *, fit: bool) -> None:
-        """Lay the picture out anew; without `fit`, magnified as before."""
+    def _arrange(self) -> None:
+        """Lay the picture out anew: as it opens, with the current pin in sight; magnified as
+        before; or as a whole."""
         if self._picture is None:
             return
         old = self._layout
         layout = fit_matrix(
             self._picture, QSizeF(self.size()), self.font(), self.devicePixelRatioF()
         )
-        if old is not None and not fit:
+        if self._opening:
+            layout = layout.opened(self.fontMetrics().height())
+            for row, column in self._marks.pins[-1:]:
+                layout = layout.revealing(row or 0, column or 0)
+        elif old is not None and not old.fitted:
             shift = layout.area.topLeft() - old.area.topLeft()
             layout = layout.zoomed(old.cell / layout.cell, layout.area.topLeft())
             dx, dy = old.left + shift.x() - layout.left, old.top + shift.y() - layout.top
@@ -200,7 +208,7 @@ class MatrixCanvas(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange(fit=self.fitted)
+        self._arrange()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -215,12 +223,14 @@ class MatrixCanvas(QWidget):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self._layout is not None:
+            self._opening = False
             factor = math.pow(_WHEEL_STEP, event.angleDelta().y() / _NOTCH)
             self._set_layout(self._layout.zoomed(factor, event.position()))
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
+            self._opening = False
             self._pressed = event.position().toPoint()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:

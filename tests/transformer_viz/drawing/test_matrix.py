@@ -52,6 +52,32 @@ def style(qapp) -> Style:
     return Style(LIGHT, TABLE, QFont())
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(12, 300), (300, 12)])
+def test_a_long_strip_opens_at_its_beginning_with_labels_that_can_be_read(
+    style: Style, rows: int, columns: int
+) -> None:
+    whole = fit_matrix(picture(rows, columns), SIZE, style.font, 1.0)
+    assert whole.cell < 2
+    opened = whole.opened(17)
+    assert opened.cell == pytest.approx(17)
+    assert (opened.left, opened.top) == (whole.left, whole.top)
+    last = opened.revealing(rows - 1, columns - 1)
+    assert last.area.adjusted(-1, -1, 1, 1).contains(last.cell_rect(rows - 1, columns - 1))
+    assert whole.revealing(rows - 1, columns - 1) == whole
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(12, 15), (300, 300), (200, 300), (20, 36)])
+def test_other_maps_open_as_a_whole(style: Style, rows: int, columns: int) -> None:
+    whole = fit_matrix(picture(rows, columns), SIZE, style.font, 1.0)
+    assert whole.opened(17) == whole
+
+
+def test_the_short_side_of_a_strip_fits(style: Style) -> None:
+    whole = fit_matrix(picture(60, 600), SIZE, style.font, 1.0)
+    opened = whole.opened(17)
+    assert 60 * opened.cell == pytest.approx(whole.area.height())
+
+
 def paint(shown: MatrixPicture, style: Style, marks: Marks | None = None) -> np.ndarray:
     image = QImage(SIZE.toSize(), QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(LIGHT.color("paper"))

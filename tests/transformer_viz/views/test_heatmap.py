@@ -293,6 +293,28 @@ def test_the_zoom_stays_on_another_head_and_goes_with_another_text(
     assert heatmap.canvas.fitted
 
 
+def test_a_long_map_opens_with_its_pin_in_sight_and_0_fits_it(
+    session, make_trace, heatmap: Heatmap, qtbot
+) -> None:
+    session.select(kind=C)
+    session.set_trace(make_trace(["▁a"] * 249 + ["</s>"]))
+    canvas = heatmap.canvas
+    line = canvas.fontMetrics().height()
+    assert canvas.cell == pytest.approx(line)
+    assert canvas.matrix_rect().contains(canvas.cell_rect(0, 0))
+    session.pin(3, 240)
+    assert canvas.matrix_rect().adjusted(-1, -1, 1, 1).contains(canvas.cell_rect(3, 240))
+    heatmap.resize(1000, 720)
+    QApplication.processEvents()
+    assert canvas.matrix_rect().adjusted(-1, -1, 1, 1).contains(canvas.cell_rect(3, 240))
+    click(qtbot, heatmap, 3, 235)
+    before = canvas.cell_rect(3, 240)
+    session.pin(0, 0)
+    assert canvas.cell_rect(3, 240) == before, "who clicks has looked around"
+    qtbot.keyClick(canvas, Qt.Key.Key_0)
+    assert canvas.fitted
+
+
 def test_zooming_keeps_cells_where_they_belong(session, make_trace, show, pixel, qtbot) -> None:
     count = 200
     session.set_trace(
