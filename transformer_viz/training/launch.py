@@ -54,8 +54,7 @@ def start(path: Path, arguments: Sequence[str]) -> None:
     append = QProcess.OpenModeFlag.Append
     process.setStandardOutputFile(str(folder.events), append)
     process.setStandardErrorFile(str(folder.log_text), append)
-    started, _pid = process.startDetached()
-    if not started:
+    if not process.startDetached():
         raise UserError(f"The training process could not be started: {process.errorString()}.")
 
 
