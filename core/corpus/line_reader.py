@@ -59,7 +59,7 @@ class LineReader:
     def _unpacked(self) -> BinaryIO:
         if self._file.peek(2)[:2] != _GZIP:
             return self._file
-        return gzip.open(self._file)
+        return io.BufferedReader(gzip.GzipFile(fileobj=self._file), _BUFFER)
 
     def _failure(self, error: Exception) -> UserError:
         reason = getattr(error, "strerror", None) or error

@@ -18,6 +18,11 @@ def find_words(text: str) -> Iterator[tuple[str, int, int]]:
         yield match[0].casefold(), *match.span()
 
 
+def words_in(text: str) -> Iterator[str]:
+    """The words of `find_words` without their places, which takes half the time."""
+    return map(str.casefold, _WORD.findall(text))
+
+
 def first_pieces(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[int]:
     """For each word, given as ascending [start, end) characters, the token that begins it.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from core.corpus.grammar.generate import generate
 from core.text.tokenizer import Tokenizer
+from core.training.encoding import encode_pair, fits
 from core.training.gloss import GlossEncoder
-from core.training.pairs import EncodedPair, EncodedPairs
+from core.training.pairs import EncodedPairs
 
 
 def generated_epoch(
@@ -20,13 +21,3 @@ def generated_epoch(
         for sentence in generate(count, seed=seed + epoch, split="train")
     )
     return EncodedPairs.pack([pair for pair in pairs if fits(pair, max_length)])
-
-
-def encode_pair(source: str, target: str, tokenizer: Tokenizer) -> EncodedPair:
-    """Both sides with their end token."""
-    end = [tokenizer.eos_id]
-    return EncodedPair(tokenizer.encode(source) + end, tokenizer.encode(target) + end)
-
-
-def fits(pair: EncodedPair, max_length: int) -> bool:
-    return max(len(pair.source), len(pair.target)) <= max_length

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,100 +18,71 @@ from core.errors import UserError
 from core.files import write_problem
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
-from core.text.tokenizer import Tokenizer, train_tokenizer
+from core.text.tokenizer import train_tokenizer
 from core.training.config import MAY_CHANGE, RunConfig, TrainingConfig
-from core.training.data import TrainingData, read_texts, tokenizer_lines
-from core.training.events import Event, Started
+from core.training.data import TrainingData
+from core.training.events import Event, Interrupted, Started
+from core.training.preparation import Preparation, StoppedError
 from core.training.probes import require_traceable
 from core.training.provenance import software_versions
 from core.training.run_folder import RunFolder
 from core.training.state import load_state
+from core.training.survey import saved_survey, take_survey
 from core.training.tensorboard import TensorBoard, require_tensorboard
 from core.training.trainer import Trainer
-from core.training.workers import ALONE, Workers
+from core.training.vocabulary import tokenizer_lines
 
 Tell = Callable[[Event], None]
 ShouldStop = Callable[[], bool]
 
 
 def start_run(
-    path: Path,
-    config: RunConfig,
-    *,
-    command: str,
-    tell: Tell,
-    should_stop: ShouldStop,
-    workers: Workers = ALONE,
+    path: Path, config: RunConfig, *, command: str, tell: Tell, should_stop: ShouldStop
 ) -> None:
     """Learn the vocabulary, initialise the model, make the run folder, train.
-
-    All ``workers`` call this; they read the same data, and the first one writes the folder.
 
     Raises:
         UserError: the folder is taken, the device is not there, the data cannot be read, the loss
             is no longer a number.
     """
-    workers.require_same(config, "settings")
-    with workers.agreed():
-        if workers.first:
-            RunFolder.require_free(path)
-        config = _resolve(config, workers)
-    with _new_folder(path, workers) as folder:
-        trainer, about = _prepare(folder, config, command, tell, should_stop, workers)
+    RunFolder.require_free(path)
+    config = _resolve(config)
+    folder = RunFolder.make(path)
+    with _preparation_may_stop(folder, tell), folder.lock:
+        try:
+            trainer, about = _prepare(folder, config, command, tell, should_stop)
+        except BaseException:
+            folder.discard()
+            raise
         trainer.save_state()
-        if workers.first:
-            folder.write_record(trainer.config, about)
+        folder.write_record(trainer.config, about)
         _train(trainer, about["data"], resumed=False)
 
 
-@contextmanager
-def _new_folder(path: Path, workers: Workers) -> Iterator[RunFolder]:
-    """Made and held by the first worker; it goes again unless there comes to be a run in it."""
-    if not workers.first:
-        yield RunFolder(path)
-        return
-    folder = RunFolder.make(path)
-    with folder.lock:
-        try:
-            yield folder
-        finally:
-            folder.discard()
-
-
 def _prepare(
-    folder: RunFolder,
-    config: RunConfig,
-    command: str,
-    tell: Tell,
-    should_stop: ShouldStop,
-    workers: Workers,
+    folder: RunFolder, config: RunConfig, command: str, tell: Tell, should_stop: ShouldStop
 ) -> tuple[Trainer, dict[str, Any]]:
     """A trainer at the first update, and what run.json says besides the configuration."""
     training = config.training
+    watch = _watch(folder, tell, should_stop, step=0)
+    survey = take_survey(training, watch)
     asked = config.model.vocab_size
-    learnt = b""
-    with workers.agreed():
-        texts = read_texts(training)
-        if workers.first:
-            learnt = train_tokenizer(tokenizer_lines(texts, training), asked).model_bytes
-    workers.require_same(texts.checksum, "data")
-    tokenizer = Tokenizer(workers.broadcast(learnt))
+    tokenizer = train_tokenizer(tokenizer_lines(survey, training, watch), asked)
     config = dataclasses.replace(
         config, model=dataclasses.replace(config.model, vocab_size=tokenizer.vocab_size)
     )
-    torch.manual_seed(training.seed + workers.rank)
-    with workers.agreed():
-        require_traceable(training, tokenizer, config.model)
-        model = Transformer(config.model)
-        initialise(model, training.seed, training.init_scale)
-        model.to(training.device, _dtype(training))
-        data = TrainingData(texts, tokenizer, training)
+    require_traceable(training, tokenizer, config.model)
+    torch.manual_seed(training.seed)
+    model = Transformer(config.model)
+    initialise(model, training.seed, training.init_scale)
+    model.to(training.device, _dtype(training))
+    data = TrainingData(survey, tokenizer, training, folder.data)
     about = {
         "command": command,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "software": software_versions(),
-        "data": [*texts.report, *_vocabulary_report(tokenizer.vocab_size, asked)],
-        "data_checksum": texts.checksum,
+        "data": [*survey.report, *_vocabulary_report(tokenizer.vocab_size, asked)],
+        "data_checksum": survey.checksum,
     }
     trainer = Trainer(
         config,
@@ -121,7 +92,6 @@ def _prepare(
         command=command,
         tell=tell,
         should_stop=should_stop,
-        workers=workers,
     )
     return trainer, about
 
@@ -135,14 +105,7 @@ def _vocabulary_report(pieces: int, asked: int) -> list[str]:
     ]
 
 
-def resume_run(
-    path: Path,
-    *,
-    steps: int | None,
-    tell: Tell,
-    should_stop: ShouldStop,
-    workers: Workers = ALONE,
-) -> None:
+def resume_run(path: Path, *, steps: int | None, tell: Tell, should_stop: ShouldStop) -> None:
     """Go on exactly where the state was saved, as if nothing had happened.
 
     Args:
@@ -152,49 +115,41 @@ def resume_run(
         UserError: the folder holds no run, another process trains it, its data or settings have
             changed, or no step is left to do.
     """
-    with workers.agreed():
-        folder = RunFolder.open(path)
-    with folder.lock if workers.first else nullcontext():
-        if workers.first:
-            folder.request(None)  # asked of a process that is gone
-        _resume(folder, steps, tell, should_stop, workers)
+    folder = RunFolder.open(path)
+    with _preparation_may_stop(folder, tell), folder.lock:
+        folder.request(None)  # asked of a process that is gone
+        _resume(folder, steps, tell, should_stop)
 
 
-def _resume(
-    folder: RunFolder, steps: int | None, tell: Tell, should_stop: ShouldStop, workers: Workers
-) -> None:
+def _resume(folder: RunFolder, steps: int | None, tell: Tell, should_stop: ShouldStop) -> None:
     path = folder.path
-    with workers.agreed():
-        config, about = folder.read_record()
-        state = load_state(folder.state)
-        _require_same_count(path, state.workers, workers.count)
-        done, best = state.position.update, state.position.best
-        if state.config is not None:
-            _require_same_settings(path, config, state.config)
-        if steps is not None:
-            config = config.with_settings({"steps": steps})
-            best.since = 0
-        training = config.training
-        at_end = done == training.steps or best.exhausted(training.early_stopping)
-        if done > training.steps or (at_end and _has_finished(folder, done)):
-            early = (
-                "stopped early, after" if best.exhausted(training.early_stopping) else "has done"
-            )
-            raise UserError(
-                f"{path} {early} {done:,} of {training.steps:,} updates; "
-                f"to train on, give a larger number: transformer-viz resume {path} --steps N."
-            )
-        _resolve(config, workers)
-        texts = read_texts(training)
-        if texts.checksum != about["data_checksum"]:
-            raise UserError(
-                f"The data of {path}, files or grammar, is not what it was when the run began, so "
-                "it cannot go on exactly; restore files and program, or start a new run."
-            )
-        require_traceable(training, state.tokenizer, config.model)
-        model = Transformer(config.model).to(training.device, _dtype(training))
-        data = TrainingData(texts, state.tokenizer, training)
-    workers.require_same((config, texts.checksum), "settings or data")
+    config, about = folder.read_record()
+    state = load_state(folder.state)
+    done, best = state.position.update, state.position.best
+    if state.config is not None:
+        _require_same_settings(path, config, state.config)
+    if steps is not None:
+        config = config.with_settings({"steps": steps})
+        best.since = 0
+    training = config.training
+    at_end = done == training.steps or best.exhausted(training.early_stopping)
+    if done > training.steps or (at_end and _has_finished(folder, done)):
+        early = "stopped early, after" if best.exhausted(training.early_stopping) else "has done"
+        raise UserError(
+            f"{path} {early} {done:,} of {training.steps:,} updates; "
+            f"to train on, give a larger number: transformer-viz resume {path} --steps N."
+        )
+    _resolve(config)
+    watch = _watch(folder, tell, should_stop, step=done)
+    survey = saved_survey(folder.data, training, watch) or take_survey(training, watch)
+    if survey.checksum != about["data_checksum"]:
+        raise UserError(
+            f"The data of {path}, files or grammar, is not what it was when the run began, so it "
+            "cannot go on exactly; restore files and program, or start a new run."
+        )
+    require_traceable(training, state.tokenizer, config.model)
+    model = Transformer(config.model).to(training.device, _dtype(training))
+    data = TrainingData(survey, state.tokenizer, training, folder.data)
     trainer = Trainer(
         config,
         model,
@@ -203,22 +158,19 @@ def _resume(
         command=about["command"],
         tell=tell,
         should_stop=should_stop,
-        workers=workers,
     )
     state.restore(trainer.updater)
     trainer.position = state.position
-    if workers.first:
-        folder.write_record(config, about)
-        folder.rewind(done)
-        trainer.prune_checkpoints()
-    _train(trainer, texts.report, resumed=True)
+    folder.write_record(config, about)
+    folder.rewind(done)
+    trainer.prune_checkpoints()
+    _train(trainer, survey.report, resumed=True)
 
 
-def _resolve(config: RunConfig, workers: Workers) -> RunConfig:
+def _resolve(config: RunConfig) -> RunConfig:
     """Put the device and threads that will be used in place of "auto" and None, and use them."""
     training = config.training
     device = choose_device(training.device)
-    workers.claim(device)
     if training.precision in ("bf16", "fp16") and device.type != "cuda":
         raise UserError(
             f"precision {training.precision} needs a CUDA device, not {device}; use fp32."
@@ -229,7 +181,7 @@ def _resolve(config: RunConfig, workers: Workers) -> RunConfig:
         require_tensorboard()
     if device.type == "cuda":
         torch.set_float32_matmul_precision("high" if training.tf32 else "highest")
-    threads = training.threads or max(1, available_threads() // workers.local_count)
+    threads = training.threads or available_threads()
     torch.set_num_threads(threads)
     return dataclasses.replace(
         config, training=dataclasses.replace(training, device=str(device), threads=threads)
@@ -251,27 +203,34 @@ def _require_same_settings(path: Path, config: RunConfig, before: RunConfig) -> 
             )
 
 
-def _require_same_count(path: Path, before: int, now: int) -> None:
-    """Raises UserError if another number of processes goes on, whose updates would be others."""
-    if now != before:
-        how = "without torchrun" if before == 1 else f"with torchrun, {before} processes in all"
-        raise UserError(
-            f"{path} was trained by {before} processes so far, and {now} would make other updates; "
-            f"resume it {how}."
-        )
-
-
 def _has_finished(folder: RunFolder, step: int) -> bool:
     """Whether the run's model is that of this step, not of an earlier end."""
     return folder.model.is_file() and read_header(folder.model).provenance.get("step") == step
 
 
+@contextmanager
+def _preparation_may_stop(folder: RunFolder, tell: Tell) -> Iterator[None]:
+    """That is an event; whether there is a run to go on with depends on how far it had come."""
+    try:
+        yield
+    except StoppedError as stopped:
+        run = str(folder.path) if folder.record.is_file() else None
+        tell(Interrupted(step=stopped.step, run=run))
+
+
+def _watch(folder: RunFolder, tell: Tell, should_stop: ShouldStop, step: int) -> Preparation:
+    return Preparation(tell, lambda: should_stop() or folder.wish() == "stop", step=step)
+
+
 def _train(trainer: Trainer, report: list[str], *, resumed: bool) -> None:
     training = trainer.config.training
-    if training.tensorboard and trainer.workers.first:
+    if training.tensorboard:
         board = TensorBoard(trainer.folder.tensorboard, trainer.position.update)
         trainer.tell = _both(board, trainer.tell)
     try:
+        trainer.data.prepare(
+            _watch(trainer.folder, trainer.tell, trainer.should_stop, trainer.position.update)
+        )
         trainer.tell(
             Started(
                 step=trainer.position.update,
@@ -284,7 +243,7 @@ def _train(trainer: Trainer, report: list[str], *, resumed: bool) -> None:
                 device=training.device,
                 precision=training.precision,
                 threads=torch.get_num_threads(),
-                data=report,
+                data=[*report, *trainer.data.left_out],
             )
         )
         trainer.train()
@@ -299,8 +258,7 @@ def _train(trainer: Trainer, report: list[str], *, resumed: bool) -> None:
         raise UserError(write_problem(error.filename or trainer.folder.path, error)) from error
     finally:
         trainer.data.close()
-        if trainer.workers.first:
-            trainer.folder.request(None)
+        trainer.folder.request(None)
 
 
 def _both(first: Tell, second: Tell) -> Tell:

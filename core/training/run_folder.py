@@ -8,6 +8,7 @@ probes/             step-000123-0.npz …, the attention on each probe sentence
 checkpoints/        step-000100.safetensors …, complete models, the newest ones
 best/               the same, of the best validations
 state/              what exact resumption needs besides
+data/               the text of the files as ids, and what was found in it
 model.safetensors   the result
 tensorboard/        the curves once more
 control             "pause" or "stop", while somebody asks for it
@@ -27,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
-from core.files import atomic_write_text, remove_leftovers, write_problem
+from core.files import atomic_write_text, is_leftover, remove_leftovers, write_problem
 from core.training.config import RunConfig
 from core.training.control import Wish, read_wish, write_wish
 from core.training.events import Event, Step, Validation
@@ -56,19 +57,23 @@ class RunFolder:
         self.events = path / "events.jsonl"
         self.log_text = path / "log.txt"
         self.averages = path / "averages"
+        self.data = path / "data"
 
-    @staticmethod
-    def require_free(path: Path) -> None:
+    @classmethod
+    def require_free(cls, path: Path) -> None:
         """What a start left that was killed before there was a run may be used again.
 
         Raises:
-            UserError: something is there already, which no run may overwrite.
+            UserError: something is there already, which no run may overwrite, or another process
+                is starting a run there.
         """
         if (path / "run.json").exists():
             raise UserError(
                 f"{path} holds a run already; go on with it (transformer-viz resume {path}) "
                 "or choose another folder."
             )
+        if cls(path).owner() is not None:
+            raise UserError(f"Another process is starting a run in {path}; choose another folder.")
         if path.exists() and not (path.is_dir() and _holds_no_run(path)):
             raise UserError(f"{path} exists and is not empty; choose another folder for the run.")
 
@@ -95,6 +100,8 @@ class RunFolder:
         try:
             for directory in (folder.state.parent, folder.path / "checkpoints"):
                 directory.mkdir(parents=True, exist_ok=True)
+                remove_leftovers(directory)
+            remove_leftovers(path)
         except OSError as error:
             raise UserError(
                 f"The run folder {path} cannot be made: {error.strerror or error}."
@@ -239,6 +246,7 @@ def _holds_no_run(path: Path) -> bool:
     """Whether nothing is there but what precedes run.json."""
     return all(
         entry.name in {"lock", "control", "log.txt", "events.jsonl"}
+        or is_leftover(entry)
         or (entry.name in {"state", "checkpoints"} and entry.is_dir() and _is_bare(entry))
         for entry in path.iterdir()
     )

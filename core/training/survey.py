@@ -1,0 +1,165 @@
+"""What the files of a run hold, found by streaming them: nothing but validation stays in memory."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from core.corpus.aligned import AlignedReader, files_of, group_by_source
+from core.errors import UserError
+from core.files import atomic_write_text
+from core.training.config import GRAMMAR, TrainingConfig
+from core.training.held_out import HeldOut, Pair
+from core.training.known_words import KnownWords
+from core.training.preparation import Watch
+from core.training.texts import chunks, grammar_sample, grammar_validation, training_rows, watched
+
+_READ = 1 << 24
+
+
+_FILE = "survey.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What the files hold, before there is a tokenizer.
+
+    Attributes:
+        made_of: what all this follows from; see ``fingerprint``.
+        validation: each source sentence with its references; none of these sources is trained on.
+        report: a line for each source of data.
+        pairs, characters: for training, of the files alone.
+        checksum: of the text for training and validation; data that changed cannot be resumed on.
+        known_words: source words of the training text, in lower case; see ``KnownWords``.
+    """
+
+    made_of: dict[str, Any]
+    validation: dict[str, list[str]]
+    report: list[str]
+    pairs: int
+    characters: int
+    checksum: str
+    known_words: list[str]
+
+    def save(self, folder: Path) -> None:
+        """Raises UserError if the folder cannot be written."""
+        atomic_write_text(folder / _FILE, json.dumps(asdict(self), ensure_ascii=False) + "\n")
+
+
+def take_survey(config: TrainingConfig, watch: Watch) -> Survey:
+    """Read the files twice: what is held out must be known before the rest is counted.
+
+    Raises:
+        UserError: a file cannot be read, or nothing is left to train or to validate on.
+    """
+    made_of = fingerprint(config, watch)
+    held_out: list[Pair] = []
+    report: list[str] = []
+    for spec in config.data:
+        if spec == GRAMMAR:
+            held_out += grammar_validation(config)
+            report.append(f"grammar: {config.grammar_pairs:,} new pairs an epoch")
+            continue
+        reader = AlignedReader(files_of(spec))
+        name, taken = reader.report.name, HeldOut(config.validation_pairs)
+        for _, source, target in watched(reader, f"reading {name}", watch):
+            if not config.validation:
+                taken.offer(source, target)
+        report.append(reader.report.summary())
+        if not config.validation:
+            held_out += _require_some(taken.pairs(), name)
+    for spec in config.validation:
+        reader = AlignedReader(files_of(spec))
+        held_out += [
+            (source, target)
+            for _, source, target in watched(reader, f"reading {reader.report.name}", watch)
+        ]
+        report.append(f"validation on {reader.report.summary()}")
+    validation = group_by_source(held_out)
+
+    checksum, pairs, characters, known_words = 0, 0, 0, KnownWords()
+    rows = training_rows(config, validation, watch, "counting words")
+    for chunk in chunks(rows):
+        text = "".join(side for _, _, *sides in chunk for side in sides)
+        checksum = crc32(text.encode(), checksum)
+        pairs += len(chunk)
+        characters += len(text)
+        known_words.add(source for _, _, source, _ in chunk)
+    known_words.add(sentence.source for sentence in grammar_sample(config))
+    if not pairs and GRAMMAR not in config.data:
+        raise UserError(
+            f"Nothing is left to train on in {', '.join(config.data)} beside the validation "
+            "sentences; give more text, or validation files of their own."
+        )
+    for source, references in validation.items():
+        checksum = crc32("".join([source, *references]).encode(), checksum)
+    return Survey(
+        made_of=made_of,
+        validation=validation,
+        report=report,
+        pairs=pairs,
+        characters=characters,
+        checksum=f"{checksum:08x}",
+        known_words=known_words.words(),
+    )
+
+
+def saved_survey(folder: Path, config: TrainingConfig, watch: Watch) -> Survey | None:
+    """The one that ``Survey.save`` wrote, if files, settings and grammar are still the same."""
+    try:
+        survey = Survey(**json.loads((folder / _FILE).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+    return survey if survey.made_of == fingerprint(config, watch) else None
+
+
+def fingerprint(config: TrainingConfig, watch: Watch) -> dict[str, Any]:
+    """Checksums of the files as they lie on the disk, and the settings that the survey heeds.
+
+    Not their folders, so that a run can be moved.
+
+    Raises:
+        UserError: a file cannot be read.
+    """
+    grammar = "".join(chain.from_iterable(grammar_validation(config)))
+    return {
+        "data": [[path.name for path in files_of(spec)] for spec in config.data],
+        "validation": [[path.name for path in files_of(spec)] for spec in config.validation],
+        "validation_pairs": config.validation_pairs,
+        "grammar_pairs": config.grammar_pairs,
+        "seed": config.seed,
+        "grammar": crc32(grammar.encode()),
+        "files": [
+            _file_checksum(path, watch)
+            for spec in (*config.data, *config.validation)
+            if spec != GRAMMAR
+            for path in files_of(spec)
+        ],
+    }
+
+
+def _file_checksum(path: Path, watch: Watch) -> int:
+    if path.exists() and not path.is_file():
+        raise UserError(f"{path} is not a file that can be read more than once.")
+    checksum = 0
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_READ):
+                checksum = crc32(block, checksum)
+                if len(block) == _READ:
+                    watch(f"checking {path.name}", file.tell(), path.stat().st_size)
+    except OSError as error:
+        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
+    return checksum
+
+
+def _require_some(held_out: list[Pair], name: str) -> list[Pair]:
+    if not held_out:
+        raise UserError(
+            f"{name} has too few sentences to hold some out for validation; give a validation file."
+        )
+    return held_out

@@ -1,0 +1,71 @@
+"""The text of a run, streamed from its files whenever it is needed, or drawn from the grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+
+from core.corpus.aligned import AlignedReader, Row, files_of
+from core.corpus.grammar.generate import generate
+from core.corpus.grammar.sentence import Sentence
+from core.training.config import GRAMMAR, TrainingConfig
+from core.training.held_out import Pair
+from core.training.preparation import ROWS_BETWEEN_CALLS, Watch
+
+SAMPLE_SENTENCES = 20_000
+CHUNK_ROWS = 20_000
+CHUNK_CHARACTERS = 10_000_000
+
+TrainingRow = tuple[str, int, str, str]  # what its files are called, number of the line, both sides
+
+
+def training_rows(
+    config: TrainingConfig, held_out: Container[str], watch: Watch, what: str
+) -> Iterator[TrainingRow]:
+    """Every pair of the files whose source is not held out, in their order.
+
+    Args:
+        what: is being done with the rows.
+    """
+    for spec in config.data:
+        if spec != GRAMMAR:
+            reader = AlignedReader(files_of(spec))
+            name = reader.report.name
+            for line, source, target in watched(reader, f"{what}: {name}", watch):
+                if source not in held_out:
+                    yield name, line, source, target
+
+
+def watched(reader: AlignedReader, what: str, watch: Watch) -> Iterator[Row]:
+    """All rows; ``watch`` hears now and then how many bytes have been read."""
+    for count, row in enumerate(reader, start=1):
+        if count % ROWS_BETWEEN_CALLS == 0:
+            watch(what, reader.position, reader.size)
+        yield row
+
+
+def grammar_validation(config: TrainingConfig) -> Iterator[Pair]:
+    """The sentences of its test split, which training never sees."""
+    if GRAMMAR in config.data:
+        for sentence in generate(config.validation_pairs, seed=config.seed, split="test"):
+            yield sentence.source, sentence.target
+
+
+def grammar_sample(config: TrainingConfig) -> Iterator[Sentence]:
+    """The same generated sentences for the vocabulary and for the known words."""
+    if GRAMMAR in config.data:
+        count = min(config.grammar_pairs, SAMPLE_SENTENCES)
+        yield from generate(count, seed=config.seed, split="train")
+
+
+def chunks(rows: Iterator[TrainingRow]) -> Iterator[list[TrainingRow]]:
+    """The rows in lists of at most ``CHUNK_ROWS`` and about ``CHUNK_CHARACTERS``."""
+    chunk: list[TrainingRow] = []
+    characters = 0
+    for row in rows:
+        chunk.append(row)
+        characters += len(row[2]) + len(row[3])
+        if len(chunk) == CHUNK_ROWS or characters >= CHUNK_CHARACTERS:
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk

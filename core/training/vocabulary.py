@@ -1,0 +1,33 @@
+"""Which sentences the vocabulary is learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.training.config import TrainingConfig
+from core.training.preparation import Watch
+from core.training.survey import Survey
+from core.training.texts import grammar_sample, training_rows
+
+VOCABULARY_PAIRS = 500_000
+VOCABULARY_CHARACTERS = 100_000_000
+
+
+def tokenizer_lines(survey: Survey, config: TrainingConfig, watch: Watch) -> Iterator[str]:
+    """The sentences of both languages that the vocabulary is learned from.
+
+    Of a large corpus these are ``VOCABULARY_PAIRS`` or ``VOCABULARY_CHARACTERS``, whichever are
+    fewer, spread evenly over the files.
+    """
+    total = survey.pairs
+    wanted = min(total, VOCABULARY_PAIRS)
+    if survey.characters > VOCABULARY_CHARACTERS:
+        wanted = min(wanted, total * VOCABULARY_CHARACTERS // survey.characters)
+    rows = training_rows(config, survey.validation, watch, "learning the vocabulary")
+    for index, (_, _, source, target) in enumerate(rows):
+        if (index + 1) * wanted // total > index * wanted // total:
+            yield source
+            yield target
+    for sentence in grammar_sample(config):
+        yield sentence.source
+        yield sentence.target
