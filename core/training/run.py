@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from core.errors import UserError
 from core.files import write_problem
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
-from core.text.tokenizer import train_tokenizer
+from core.text.tokenizer import Tokenizer, train_tokenizer
 from core.training.config import MAY_CHANGE, RunConfig, TrainingConfig
 from core.training.data import TrainingData
 from core.training.events import Event, Interrupted, Started
@@ -31,52 +31,86 @@ from core.training.survey import saved_survey, take_survey
 from core.training.tensorboard import TensorBoard, require_tensorboard
 from core.training.trainer import Trainer
 from core.training.vocabulary import tokenizer_lines
+from core.training.workers import ALONE, Workers
 
 Tell = Callable[[Event], None]
 ShouldStop = Callable[[], bool]
 
 
 def start_run(
-    path: Path, config: RunConfig, *, command: str, tell: Tell, should_stop: ShouldStop
+    path: Path,
+    config: RunConfig,
+    *,
+    command: str,
+    tell: Tell,
+    should_stop: ShouldStop,
+    workers: Workers = ALONE,
 ) -> None:
     """Learn the vocabulary, initialise the model, make the run folder, train.
+
+    All ``workers`` call this; they read the same data, and the first one writes the folder.
 
     Raises:
         UserError: the folder is taken, the device is not there, the data cannot be read, the loss
             is no longer a number.
     """
-    RunFolder.require_free(path)
-    config = _resolve(config)
-    folder = RunFolder.make(path)
-    with _preparation_may_stop(folder, tell), folder.lock:
-        try:
-            trainer, about = _prepare(folder, config, command, tell, should_stop)
-        except BaseException:
-            folder.discard()
-            raise
+    workers.require_same(config, "settings")
+    with workers.agreed():
+        if workers.first:
+            RunFolder.require_free(path)
+        config = _resolve(config, workers)
+    with _preparation_may_stop(RunFolder(path), tell), _new_folder(path, workers) as folder:
+        trainer, about = _prepare(folder, config, command, tell, should_stop, workers)
         trainer.save_state()
-        folder.write_record(trainer.config, about)
+        if workers.first:
+            folder.write_record(trainer.config, about)
         _train(trainer, about["data"], resumed=False)
 
 
+@contextmanager
+def _new_folder(path: Path, workers: Workers) -> Iterator[RunFolder]:
+    """Made and held by the first worker; it goes again unless there comes to be a run in it."""
+    if not workers.first:
+        yield RunFolder(path)
+        return
+    folder = RunFolder.make(path)
+    with folder.lock:
+        try:
+            yield folder
+        finally:
+            folder.discard()
+
+
 def _prepare(
-    folder: RunFolder, config: RunConfig, command: str, tell: Tell, should_stop: ShouldStop
+    folder: RunFolder,
+    config: RunConfig,
+    command: str,
+    tell: Tell,
+    should_stop: ShouldStop,
+    workers: Workers,
 ) -> tuple[Trainer, dict[str, Any]]:
     """A trainer at the first update, and what run.json says besides the configuration."""
     training = config.training
-    watch = _watch(folder, tell, should_stop, step=0)
-    survey = take_survey(training, watch)
     asked = config.model.vocab_size
-    tokenizer = train_tokenizer(tokenizer_lines(survey, training, watch), asked)
+    learnt = b""
+    with workers.agreed():
+        watch = _watch(folder, tell, should_stop, step=0)
+        survey = take_survey(training, watch)
+        if workers.first:
+            lines = tokenizer_lines(survey, training, watch)
+            learnt = train_tokenizer(lines, asked).model_bytes
+    workers.require_same(survey.checksum, "data")
+    tokenizer = Tokenizer(workers.broadcast(learnt))
     config = dataclasses.replace(
         config, model=dataclasses.replace(config.model, vocab_size=tokenizer.vocab_size)
     )
-    require_traceable(training, tokenizer, config.model)
-    torch.manual_seed(training.seed)
-    model = Transformer(config.model)
-    initialise(model, training.seed, training.init_scale)
-    model.to(training.device, _dtype(training))
-    data = TrainingData(survey, tokenizer, training, folder.data)
+    torch.manual_seed(training.seed + workers.rank)
+    with workers.agreed():
+        require_traceable(training, tokenizer, config.model)
+        model = Transformer(config.model)
+        initialise(model, training.seed, training.init_scale)
+        model.to(training.device, _dtype(training))
+        data = TrainingData(survey, tokenizer, training, folder.data)
     about = {
         "command": command,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -92,6 +126,7 @@ def _prepare(
         command=command,
         tell=tell,
         should_stop=should_stop,
+        workers=workers,
     )
     return trainer, about
 
@@ -105,7 +140,14 @@ def _vocabulary_report(pieces: int, asked: int) -> list[str]:
     ]
 
 
-def resume_run(path: Path, *, steps: int | None, tell: Tell, should_stop: ShouldStop) -> None:
+def resume_run(
+    path: Path,
+    *,
+    steps: int | None,
+    tell: Tell,
+    should_stop: ShouldStop,
+    workers: Workers = ALONE,
+) -> None:
     """Go on exactly where the state was saved, as if nothing had happened.
 
     Args:
@@ -115,41 +157,50 @@ def resume_run(path: Path, *, steps: int | None, tell: Tell, should_stop: Should
         UserError: the folder holds no run, another process trains it, its data or settings have
             changed, or no step is left to do.
     """
-    folder = RunFolder.open(path)
-    with _preparation_may_stop(folder, tell), folder.lock:
-        folder.request(None)  # asked of a process that is gone
-        _resume(folder, steps, tell, should_stop)
+    with workers.agreed():
+        folder = RunFolder.open(path)
+    with _preparation_may_stop(folder, tell), folder.lock if workers.first else nullcontext():
+        if workers.first:
+            folder.request(None)  # asked of a process that is gone
+        _resume(folder, steps, tell, should_stop, workers)
 
 
-def _resume(folder: RunFolder, steps: int | None, tell: Tell, should_stop: ShouldStop) -> None:
+def _resume(
+    folder: RunFolder, steps: int | None, tell: Tell, should_stop: ShouldStop, workers: Workers
+) -> None:
     path = folder.path
-    config, about = folder.read_record()
-    state = load_state(folder.state)
-    done, best = state.position.update, state.position.best
-    if state.config is not None:
-        _require_same_settings(path, config, state.config)
-    if steps is not None:
-        config = config.with_settings({"steps": steps})
-        best.since = 0
-    training = config.training
-    at_end = done == training.steps or best.exhausted(training.early_stopping)
-    if done > training.steps or (at_end and _has_finished(folder, done)):
-        early = "stopped early, after" if best.exhausted(training.early_stopping) else "has done"
-        raise UserError(
-            f"{path} {early} {done:,} of {training.steps:,} updates; "
-            f"to train on, give a larger number: transformer-viz resume {path} --steps N."
-        )
-    _resolve(config)
-    watch = _watch(folder, tell, should_stop, step=done)
-    survey = saved_survey(folder.data, training, watch) or take_survey(training, watch)
-    if survey.checksum != about["data_checksum"]:
-        raise UserError(
-            f"The data of {path}, files or grammar, is not what it was when the run began, so it "
-            "cannot go on exactly; restore files and program, or start a new run."
-        )
-    require_traceable(training, state.tokenizer, config.model)
-    model = Transformer(config.model).to(training.device, _dtype(training))
-    data = TrainingData(survey, state.tokenizer, training, folder.data)
+    with workers.agreed():
+        config, about = folder.read_record()
+        state = load_state(folder.state)
+        _require_same_count(path, state.workers, workers.count)
+        done, best = state.position.update, state.position.best
+        if state.config is not None:
+            _require_same_settings(path, config, state.config)
+        if steps is not None:
+            config = config.with_settings({"steps": steps})
+            best.since = 0
+        training = config.training
+        at_end = done == training.steps or best.exhausted(training.early_stopping)
+        if done > training.steps or (at_end and _has_finished(folder, done)):
+            early = (
+                "stopped early, after" if best.exhausted(training.early_stopping) else "has done"
+            )
+            raise UserError(
+                f"{path} {early} {done:,} of {training.steps:,} updates; "
+                f"to train on, give a larger number: transformer-viz resume {path} --steps N."
+            )
+        _resolve(config, workers)
+        watch = _watch(folder, tell, should_stop, step=done)
+        survey = saved_survey(folder.data, training, watch) or take_survey(training, watch)
+        if survey.checksum != about["data_checksum"]:
+            raise UserError(
+                f"The data of {path}, files or grammar, is not what it was when the run began, so "
+                "it cannot go on exactly; restore files and program, or start a new run."
+            )
+        require_traceable(training, state.tokenizer, config.model)
+        model = Transformer(config.model).to(training.device, _dtype(training))
+        data = TrainingData(survey, state.tokenizer, training, folder.data)
+    workers.require_same((config, survey.checksum), "settings or data")
     trainer = Trainer(
         config,
         model,
@@ -158,19 +209,22 @@ def _resume(folder: RunFolder, steps: int | None, tell: Tell, should_stop: Shoul
         command=about["command"],
         tell=tell,
         should_stop=should_stop,
+        workers=workers,
     )
     state.restore(trainer.updater)
     trainer.position = state.position
-    folder.write_record(config, about)
-    folder.rewind(done)
-    trainer.prune_checkpoints()
+    if workers.first:
+        folder.write_record(config, about)
+        folder.rewind(done)
+        trainer.prune_checkpoints()
     _train(trainer, survey.report, resumed=True)
 
 
-def _resolve(config: RunConfig) -> RunConfig:
+def _resolve(config: RunConfig, workers: Workers) -> RunConfig:
     """Put the device and threads that will be used in place of "auto" and None, and use them."""
     training = config.training
     device = choose_device(training.device)
+    workers.claim(device)
     if training.precision in ("bf16", "fp16") and device.type != "cuda":
         raise UserError(
             f"precision {training.precision} needs a CUDA device, not {device}; use fp32."
@@ -181,7 +235,7 @@ def _resolve(config: RunConfig) -> RunConfig:
         require_tensorboard()
     if device.type == "cuda":
         torch.set_float32_matmul_precision("high" if training.tf32 else "highest")
-    threads = training.threads or available_threads()
+    threads = training.threads or max(1, available_threads() // workers.local_count)
     torch.set_num_threads(threads)
     return dataclasses.replace(
         config, training=dataclasses.replace(training, device=str(device), threads=threads)
@@ -203,6 +257,16 @@ def _require_same_settings(path: Path, config: RunConfig, before: RunConfig) -> 
             )
 
 
+def _require_same_count(path: Path, before: int, now: int) -> None:
+    """Raises UserError if another number of processes goes on, whose updates would be others."""
+    if now != before:
+        how = "without torchrun" if before == 1 else f"with torchrun, {before} processes in all"
+        raise UserError(
+            f"{path} was trained by {before} processes so far, and {now} would make other updates; "
+            f"resume it {how}."
+        )
+
+
 def _has_finished(folder: RunFolder, step: int) -> bool:
     """Whether the run's model is that of this step, not of an earlier end."""
     return folder.model.is_file() and read_header(folder.model).provenance.get("step") == step
@@ -222,15 +286,25 @@ def _watch(folder: RunFolder, tell: Tell, should_stop: ShouldStop, step: int) ->
     return Preparation(tell, lambda: should_stop() or folder.wish() == "stop", step=step)
 
 
+def _prepare_data(trainer: Trainer) -> None:
+    """The first process encodes the files; then one on each machine, unless it sees what the
+    first one wrote; then all others find them encoded.
+    """
+    workers = trainer.workers
+    watch = _watch(trainer.folder, trainer.tell, trainer.should_stop, trainer.position.update)
+    for turn in (0, 1, 2):
+        with workers.agreed():
+            if turn == (0 if workers.first else 1 if workers.local_rank == 0 else 2):
+                trainer.data.prepare(watch)
+
+
 def _train(trainer: Trainer, report: list[str], *, resumed: bool) -> None:
     training = trainer.config.training
-    if training.tensorboard:
+    if training.tensorboard and trainer.workers.first:
         board = TensorBoard(trainer.folder.tensorboard, trainer.position.update)
         trainer.tell = _both(board, trainer.tell)
     try:
-        trainer.data.prepare(
-            _watch(trainer.folder, trainer.tell, trainer.should_stop, trainer.position.update)
-        )
+        _prepare_data(trainer)
         trainer.tell(
             Started(
                 step=trainer.position.update,
@@ -258,7 +332,8 @@ def _train(trainer: Trainer, report: list[str], *, resumed: bool) -> None:
         raise UserError(write_problem(error.filename or trainer.folder.path, error)) from error
     finally:
         trainer.data.close()
-        trainer.folder.request(None)
+        if trainer.workers.first:
+            trainer.folder.request(None)
 
 
 def _both(first: Tell, second: Tell) -> Tell:
