@@ -133,10 +133,18 @@ class DecodingView(StageView):
         self._show_step(trace)
         if self.tree_button.isChecked():
             self._pages.setCurrentWidget(self.beam)
+            self._grow_tree(trace)
             self.beam.show_tree()
         else:
             self._pages.setCurrentWidget(self.steps)
             self.steps.show_trace(trace, self.theme, self.color_map)
+
+    def _grow_tree(self, trace: Trace) -> None:
+        """With beam search in use, as soon as the translation belongs to the text."""
+        decoding = self._decoding
+        settled = self.session.status.phase is Phase.READY and trace.text == self.session.text
+        if settled and not (decoding.is_greedy or decoding.problem or decoding.obstacle):
+            decoding.grow_tree()
 
     def _on_selection(self, selection: Selection) -> None:
         """Another row is another step; only other heads make another map."""
@@ -167,8 +175,6 @@ class DecodingView(StageView):
         self.invalidate()
         if page == _TREE:
             self.beam.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
-            if not self._decoding.is_greedy:
-                self._decoding.grow_tree()
         else:
             self.setFocus(Qt.FocusReason.OtherFocusReason)
 

@@ -17,7 +17,7 @@ from core.trace.trace import AttentionKind, Trace
 from tests.transformer_viz.decoding_desk import Desk, desk, tiny_model
 from transformer_viz.decoding import FROM_A_FILE
 from transformer_viz.drawing.images import to_array
-from transformer_viz.session import Session
+from transformer_viz.session import Search, Session
 from transformer_viz.theme import DARK, LIGHT, style_sheet
 from transformer_viz.views.decoding import DecodingView
 from transformer_viz.views.prefix_chips import in_place_of
@@ -369,6 +369,24 @@ def test_with_beam_search_the_tree_grows_when_it_is_looked_at(
     desk.wait(lambda: desk.decoding.tree is not None)
     assert desk.decoding.tree is not None
     assert desk.decoding.tree.beam == 3
+
+
+def test_the_open_tree_grows_with_the_beam_and_with_the_text(
+    view: DecodingView, desk: Desk
+) -> None:
+    view.show_tree()
+    assert view.beam.grow.isVisible()
+    for beam in (3, 2):
+        desk.controller.set_search(Search(beam))
+        desk.wait(lambda beam=beam: getattr(desk.decoding.tree, "beam", None) == beam)
+    before = desk.decoding.tree
+    desk.translate("The street was too wide.")
+    desk.wait(lambda: desk.decoding.tree not in (None, before))
+    view.steps_button.click()
+    desk.controller.set_search(Search(3))
+    desk.wait(lambda: desk.decoding.tree is None)
+    desk.wait(lambda: desk.decoding.candidates is not None)
+    assert not desk.decoding.growing, "nobody looks at it"
 
 
 def test_a_click_on_a_node_shows_its_attention(tree_view: DecodingView, desk: Desk) -> None:
