@@ -17,6 +17,8 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -32,6 +34,7 @@ from transformer_viz.training.launch import train_arguments
 from transformer_viz.training.run import Run
 from transformer_viz.training.runs import Runs
 from transformer_viz.training.settings_form import SettingsForm
+from transformer_viz.training.table import Index
 
 FIRST = "tiny"  # what a new user sees work within a minute
 _ORDER = (FIRST, *(name for name in PRESETS if name != FIRST))
@@ -48,9 +51,13 @@ class NewRun(QDialog):
         self._named = False  # by the user, so that a suggestion does not change it
         self.preset = QComboBox()
         self.preset.setAccessibleName("Preset")
-        for name in _ORDER:
+        for row, name in enumerate(_ORDER):
             self.preset.addItem(name, name)
+            about = f"{name}: {DESCRIPTIONS[name]}"
+            self.preset.setItemData(row, about, Qt.ItemDataRole.AccessibleTextRole)
         self.preset.view().setAccessibleName("Presets")
+        self.preset.setItemDelegate(_Described(self.preset))
+        self.preset.setMaxVisibleItems(len(_ORDER))
         self.about = _soft()
         self.data = DataBox()
         self.settings = SettingsForm()
@@ -244,6 +251,14 @@ class NewRun(QDialog):
             words = train_arguments(self.base, self.config, self.path)
             place = words.index("--out")
             self.estimate.measure(["estimate", *words[1:place], *words[place + 2 :]])
+
+
+class _Described(QStyledItemDelegate):
+    """The list of presets says of each what it is; the closed box only names it."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        option.text = index.data(Qt.ItemDataRole.AccessibleTextRole)
 
 
 def _title(text: str) -> QLabel:

@@ -91,7 +91,14 @@ class Overview(QWidget):
         self._open(self.models.item(0))
 
     def apply_theme(self, theme: Theme) -> None:
-        """All of it follows from the style sheet."""
+        self.models.setStyleSheet(
+            f"QListWidget {{ background: {theme.paper}; border: 1px solid {theme.line};"
+            f" border-radius: 4px; outline: none; }}"
+            f"QListWidget:focus {{ border-color: {theme.accent}; }}"
+            f"QListWidget::item {{ padding: {GRID}px {2 * GRID}px; }}"
+            f"QListWidget::item:selected {{ background: {theme.accent_soft};"
+            f" color: {theme.ink}; }}"
+        )
 
     def _refresh(self) -> None:
         run = self._run

@@ -28,6 +28,7 @@ from transformer_viz.training.curves import Curves
 from transformer_viz.training.overview import Overview
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.runs import Runs
+from transformer_viz.training.samples import Samples
 from transformer_viz.training.table import RunsTable
 from transformer_viz.views.placeholder import Placeholder
 
@@ -60,11 +61,13 @@ class TrainingPanel(QWidget):
         self.tabs.setDocumentMode(True)
         self.overview = Overview()
         self.curves = Curves()
+        self.samples = Samples()
         self.log = LogPage()
         self._pages: list[Page] = []
         for title, page in (
             ("&Overview", self.overview),
             ("C&urves", self.curves),
+            ("Sa&mples", self.samples),
             ("Lo&g", self.log),
         ):
             self.add_page(title, page, page)

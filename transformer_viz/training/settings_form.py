@@ -167,6 +167,7 @@ class FieldRow(QWidget):
         self.editor = self._make_editor()
         self.editor.setAccessibleName(field.label)
         self.editor.setFixedWidth(_FIELD_WIDTH)
+        self.editor.setMinimumHeight(6 * GRID)
         self._label = QLabel(field.label)
         self._label.setBuddy(self.editor)
         self._error = QLabel()

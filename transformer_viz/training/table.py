@@ -17,7 +17,6 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
@@ -31,7 +30,7 @@ from transformer_viz.training.wording import duration
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Run", "State", "Progress", "Left", "Loss", "BLEU")
-_WIDTHS = (150, 76, 132, 84, 56, 52)
+_WIDTHS = (140, 76, 124, 92, 64, 60)
 _PROGRESS = COLUMNS.index("Progress")
 _TIPS = {
     "Left": "at the speed of the last logged steps; validation is not counted",
@@ -147,6 +146,16 @@ class RunsTable(QTableView):
 
     def apply_theme(self, theme: Theme) -> None:
         self.rows.theme = self._bar.theme = theme
+        self.setStyleSheet(
+            f"QTableView {{ background: {theme.paper}; outline: none;"
+            f" selection-background-color: {theme.accent_soft}; selection-color: {theme.ink}; }}"
+            f"QTableView::item {{ padding: 0 5px; border: none; }}"
+            f"QTableView::item:focus {{ border-bottom: 1px solid {theme.accent}; }}"
+            f"QHeaderView {{ background: {theme.chrome}; border: none; }}"
+            f"QHeaderView::section {{ background: {theme.chrome}; color: {theme.soft};"
+            f" padding: {GRID}px {2 * GRID}px; border: none;"
+            f" border-bottom: 1px solid {theme.line}; }}"
+        )
         self.viewport().update()
 
 
@@ -158,11 +167,10 @@ class _Progress(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
         area: QRect = option.rect
-        bar = QRect(area.left() + GRID, area.bottom() - 4, area.width() - 2 * GRID, 2)
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        bar = QRect(area.left() + 2 * GRID, area.bottom() - 3, area.width() - 4 * GRID, 2)
         painter.fillRect(bar, self.theme.color("line"))
         bar.setWidth(round(bar.width() * min(1.0, index.data(_SHARE))))
-        painter.fillRect(bar, self.theme.color("on_accent" if selected else "accent"))
+        painter.fillRect(bar, self.theme.color("accent"))
 
 
 def _text(run: Run, column: int) -> str:
