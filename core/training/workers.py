@@ -106,7 +106,7 @@ class Workers:
         """What fails inside in one process fails in all. Nothing inside may communicate.
 
         Raises:
-            UserError: in the first process, the failure of the lowest rank.
+            UserError: in the first process, the failure of the lowest rank; its own as it is.
             ToldElsewhereError: in the others.
         """
         own: UserError | None = None
@@ -116,6 +116,8 @@ class Workers:
             own = error
         where = "" if self.first else f" (process {self.rank} on {platform.node()})"
         for failure in self.gather(None if own is None else f"{own}{where}"):
+            if own is not None and self.first:
+                raise own
             if failure is not None:
                 raise self.error(failure) from own
 
