@@ -57,8 +57,12 @@ def remove_leftovers(directory: Path) -> None:
     Only for a folder in which nobody writes at that moment.
     """
     for path in directory.iterdir():
-        if _TEMPORARY.fullmatch(path.name):
+        if is_leftover(path):
             path.unlink(missing_ok=True)
+
+
+def is_leftover(path: Path) -> bool:
+    return _TEMPORARY.fullmatch(path.name) is not None
 
 
 def atomic_write_text(path: str | Path, text: str) -> None:
