@@ -39,6 +39,7 @@ class TrainingConfig:
         validation_pairs: at most this many sentences of each source of ``data``.
         licence: of the files in ``data``; it is written into the model.
         grammar_pairs: pairs generated for an epoch, new ones every time.
+        grammar_families: kinds of sentences that are generated; empty for all of them.
         max_length: pairs with a side of more tokens are left out.
         source_batch_tokens, target_batch_tokens: of a batch, padding included.
         accumulation: batches of one update.
@@ -74,6 +75,7 @@ class TrainingConfig:
     validation_pairs: int = 500
     licence: str | None = None
     grammar_pairs: int = 20_000
+    grammar_families: tuple[str, ...] = ()
     max_length: int = 256
     source_batch_tokens: int = 25_000
     target_batch_tokens: int = 25_000
@@ -141,6 +143,7 @@ class TrainingConfig:
             self.probes,
             f"up to {MOST_PROBES} sentences of up to {LONGEST_PROBE} characters, none empty",
         )
+        self._require_families()
         for field in ("seed", "gloss_weight", "keep_best", "probe_points"):
             require(getattr(self, field) >= 0, field, getattr(self, field), "0 or more")
         require(
@@ -191,6 +194,18 @@ class TrainingConfig:
             self.device,
             "auto, cpu, cuda, cuda:N, mps",
         )
+
+    def _require_families(self) -> None:
+        if self.grammar_families:
+            from core.corpus.grammar.registry import FAMILIES  # its lexicon is not small
+
+            unique = set(self.grammar_families)
+            require(
+                unique <= set(FAMILIES) and len(unique) == len(self.grammar_families),
+                "grammar_families",
+                self.grammar_families,
+                f"each once of {', '.join(FAMILIES)}",
+            )
 
     def to_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)

@@ -87,6 +87,7 @@ class TrainingData:
                     seed=config.seed,
                     glosses=config.gloss_weight > 0,
                     max_length=config.max_length,
+                    families=config.grammar_families,
                 )
             )
 

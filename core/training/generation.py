@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.corpus.grammar.generate import generate
 from core.text.tokenizer import Tokenizer
 from core.training.encoding import encode_pair, fits
@@ -10,14 +12,26 @@ from core.training.pairs import EncodedPairs
 
 
 def generated_epoch(
-    epoch: int, *, tokenizer: Tokenizer, count: int, seed: int, glosses: bool, max_length: int
+    epoch: int,
+    *,
+    tokenizer: Tokenizer,
+    count: int,
+    seed: int,
+    glosses: bool,
+    max_length: int,
+    families: Sequence[str] = (),
 ) -> EncodedPairs:
-    """``count`` training sentences drawn with ``seed + epoch``, without those that do not fit."""
+    """``count`` training sentences drawn with ``seed + epoch``, without those that do not fit.
+
+    ``families``: what sentences there are; all if it is empty.
+    """
     gloss_encoder = GlossEncoder(tokenizer)
     pairs = (
         gloss_encoder.encode(sentence)
         if glosses
         else encode_pair(sentence.source, sentence.target, tokenizer)
-        for sentence in generate(count, seed=seed + epoch, split="train")
+        for sentence in generate(
+            count, seed=seed + epoch, split="train", families=families or None
+        )
     )
     return EncodedPairs.pack([pair for pair in pairs if fits(pair, max_length)])

@@ -62,7 +62,8 @@ def take_survey(config: TrainingConfig, watch: Watch) -> Survey:
     for spec in config.data:
         if spec == GRAMMAR:
             held_out += grammar_validation(config)
-            report.append(f"grammar: {config.grammar_pairs:,} new pairs an epoch")
+            families = ", ".join(config.grammar_families) or "grammar"
+            report.append(f"{families}: {config.grammar_pairs:,} new pairs an epoch")
             continue
         reader = AlignedReader(files_of(spec))
         name, taken = reader.report.name, HeldOut(config.validation_pairs)
@@ -131,6 +132,7 @@ def fingerprint(config: TrainingConfig, watch: Watch) -> dict[str, Any]:
         "validation": [[path.name for path in files_of(spec)] for spec in config.validation],
         "validation_pairs": config.validation_pairs,
         "grammar_pairs": config.grammar_pairs,
+        "grammar_families": list(config.grammar_families),
         "seed": config.seed,
         "grammar": crc32(grammar.encode()),
         "files": [

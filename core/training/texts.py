@@ -46,7 +46,7 @@ def watched(reader: AlignedReader, what: str, watch: Watch) -> Iterator[Row]:
 def grammar_validation(config: TrainingConfig) -> Iterator[Pair]:
     """The sentences of its test split, which training never sees."""
     if GRAMMAR in config.data:
-        for sentence in generate(config.validation_pairs, seed=config.seed, split="test"):
+        for sentence in _generate(config, config.validation_pairs, "test"):
             yield sentence.source, sentence.target
 
 
@@ -54,7 +54,12 @@ def grammar_sample(config: TrainingConfig) -> Iterator[Sentence]:
     """The same generated sentences for the vocabulary and for the known words."""
     if GRAMMAR in config.data:
         count = min(config.grammar_pairs, SAMPLE_SENTENCES)
-        yield from generate(count, seed=config.seed, split="train")
+        yield from _generate(config, count, "train")
+
+
+def _generate(config: TrainingConfig, count: int, split: str) -> Iterator[Sentence]:
+    families = config.grammar_families or None
+    return generate(count, seed=config.seed, split=split, families=families)
 
 
 def chunks(rows: Iterator[TrainingRow]) -> Iterator[list[TrainingRow]]:
