@@ -21,7 +21,7 @@ def _write_copies(path: Path, count: int, seed: int = 0) -> Path:
     return path
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def write_copies() -> Callable[..., Path]:
     """write_copies(path, count, seed=0): different sentences of two to six words, each its own
     translation, as a TSV file.
@@ -30,9 +30,19 @@ def write_copies() -> Callable[..., Path]:
 
 
 @pytest.fixture
-def copies(tmp_path: Path) -> RunConfig:
+def copies(tmp_path: Path, copies_in: Callable[[Path], RunConfig]) -> RunConfig:
     """A tiny run, a few updates an epoch, on sentences that are to be copied."""
-    data = _write_copies(tmp_path / "copies.tsv", 60)
+    return copies_in(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def copies_in() -> Callable[[Path], RunConfig]:
+    """copies_in(folder): ``copies`` with its data in that folder."""
+    return _copies_in
+
+
+def _copies_in(folder: Path) -> RunConfig:
+    data = _write_copies(folder / "copies.tsv", 60)
     return RunConfig(
         model=ModelConfig(
             vocab_size=50,
