@@ -30,8 +30,6 @@ def generated_epoch(
         gloss_encoder.encode(sentence)
         if glosses
         else encode_pair(sentence.source, sentence.target, tokenizer)
-        for sentence in generate(
-            count, seed=seed + epoch, split="train", families=families or None
-        )
+        for sentence in generate(count, seed=seed + epoch, split="train", families=families or None)
     )
     return EncodedPairs.pack([pair for pair in pairs if fits(pair, max_length)])
