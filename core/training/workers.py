@@ -176,8 +176,8 @@ def joined(environment: Mapping[str, str] = os.environ) -> Iterator[Workers]:
         if not _is_lost_connection(error):
             raise
         raise workers.error(
-            "Another process of this run has ended or cannot be reached any more; what it said "
-            "tells why. The run can be resumed from its last checkpoint."
+            "Another process of this run has ended, or cannot be reached any more; the run can be "
+            "resumed from its last checkpoint."
         ) from error
     finally:
         dist.destroy_process_group()
