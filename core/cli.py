@@ -20,6 +20,7 @@ COMMANDS = {
     "trace": "save the attention of one sentence as .npz",
     "info": "say what a model or a preset is",
     "corpus": "print sentences of the generated corpus",
+    "estimate": "say what a training run would need",
     "train": "train a model",
     "resume": "go on with a stopped or waiting training run",
     "pause": "let a training run wait",

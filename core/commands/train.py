@@ -15,12 +15,18 @@ from core.training.config import GRAMMAR, PRECISIONS, RunConfig
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser)
+    parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="a new folder")
+    parser.add_argument("--json", action="store_true", help="events as JSON lines on stdout")
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """What ``configuration`` reads."""
     parser.add_argument(
         "configuration",
         metavar="PRESET|CONFIG.json",
         help=f"a file, or one of: {', '.join(PRESETS)}",
     )
-    parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="a new folder")
     parser.add_argument(
         "--data",
         nargs="+",
@@ -48,7 +54,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="settings",
         help="any other setting of model or training",
     )
-    parser.add_argument("--json", action="store_true", help="events as JSON lines on stdout")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,0 +1,41 @@
+"""transformer-viz estimate: what a run would need, before it is started."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from core.commands.train import add_settings, configuration
+from core.training.estimate import memory_bytes, parameter_count
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser)
+    parser.add_argument("--json", action="store_true", help="as one JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Raises UserError for wrong settings and for data that cannot be used."""
+    from core.training.trial import try_run
+
+    config = configuration(args)
+    trial = try_run(config)
+    parameters, memory = parameter_count(config.model), memory_bytes(config)
+    seconds = trial.seconds_per_update * config.training.steps
+    about = {
+        "parameters": parameters,
+        "bytes": memory,
+        "seconds_per_update": trial.seconds_per_update,
+        "seconds": seconds,
+        "updates_per_epoch": trial.updates_per_epoch,
+        "device": trial.device,
+    }
+    if args.json:
+        print(json.dumps(about))
+    else:
+        print(f"parameters         {parameters:,}")
+        print(f"memory             about {memory / 1e9:,.2f} GB")
+        print(f"time               about {seconds / 3600:,.2f} h on {trial.device}")
+        print(f"  of an update     {trial.seconds_per_update:,.3f} s")
+        print(f"updates an epoch   {trial.updates_per_epoch:,}")
+    return 0

@@ -1,0 +1,171 @@
+"""How long a run will take, told by a few of its updates.
+
+The model is the configured one; the pairs are the first of the configured data, with a vocabulary
+learned from them alone. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+
+import torch
+
+from core.corpus.aligned import AlignedReader, files_of
+from core.corpus.batching import plan_batches
+from core.corpus.grammar.generate import generate
+from core.corpus.grammar.sentence import Sentence
+from core.corpus.ragged import Indices
+from core.device import available_threads, choose_device
+from core.errors import UserError
+from core.model.initialisation import initialise
+from core.model.transformer import Transformer
+from core.text.tokenizer import train_tokenizer
+from core.training.batch import make_batch
+from core.training.config import GRAMMAR, RunConfig, TrainingConfig
+from core.training.encoding import encode_pair, fits
+from core.training.gloss import GlossEncoder
+from core.training.pairs import EncodedPairs
+from core.training.updater import Updater
+
+Pair = tuple[str, str]
+
+COUNTED = 100_000  # of each file; it is long enough then to be told from its bytes
+SAMPLE = 4_000  # pairs of each source of data
+FIRST_BUDGET = 512  # tokens of a batch that is surely quick; then larger ones, up to the whole
+LONG_ENOUGH = 0.5  # seconds of an update that tells how fast the larger ones are
+TIMED = 3
+MOST_SECONDS = 10.0  # of the updates that count
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """``seconds_per_update`` is for whole updates, also where smaller ones were timed."""
+
+    seconds_per_update: float
+    updates_per_epoch: int
+    device: str
+
+
+def try_run(config: RunConfig) -> Trial:
+    """Time a few updates.
+
+    Raises:
+        UserError: the data cannot be read or used, or the device is not there.
+    """
+    training = config.training
+    device = choose_device(training.device)
+    torch.set_num_threads(training.threads or available_threads())
+    if device.type == "cuda":
+        torch.set_float32_matmul_precision("high" if training.tf32 else "highest")
+    sample, pairs_per_epoch = _sample(training)
+    pairs = _encode(sample, config)
+    model = Transformer(config.model)
+    initialise(model, training.seed, training.init_scale)
+    model.to(device, torch.float64 if training.precision == "fp64" else torch.float32)
+    model.train()
+    seconds, tokens = _time(Updater(model, training), pairs)
+    batches = len(_plan(pairs, training, _whole(training)))
+    tokens_of_batch = int(pairs.target.lengths.sum()) / batches
+    batches_of_epoch = pairs_per_epoch / len(sample) * batches
+    return Trial(
+        seconds_per_update=seconds / tokens * tokens_of_batch * training.accumulation,
+        updates_per_epoch=max(1, math.ceil(batches_of_epoch / training.accumulation)),
+        device=str(device),
+    )
+
+
+def _sample(training: TrainingConfig) -> tuple[list[Sentence | Pair], int]:
+    """The first pairs of each source of data, and how many there are in all, about."""
+    found: list[Sentence | Pair] = []
+    total = 0
+    for spec in training.data:
+        if spec == GRAMMAR:
+            wanted = min(SAMPLE, training.grammar_pairs)
+            found += generate(
+                wanted,
+                seed=training.seed,
+                split="train",
+                families=training.grammar_families or None,
+            )
+            total += training.grammar_pairs
+        else:
+            pairs, number = _first_pairs(AlignedReader(files_of(spec)))
+            found += pairs
+            total += number
+    return found, total
+
+
+def _first_pairs(reader: AlignedReader) -> tuple[list[Pair], int]:
+    """Some pairs, and how many there are: counted, or told by the share of bytes read so far."""
+    pairs: list[Pair] = []
+    for number, (_, source, target) in enumerate(reader, start=1):
+        if number <= SAMPLE:
+            pairs.append((source, target))
+        elif number == COUNTED:
+            return pairs, round(number * reader.size / reader.position)
+    return pairs, reader.report.pairs
+
+
+def _encode(sample: Sequence[Sentence | Pair], config: RunConfig) -> EncodedPairs:
+    training = config.training
+    texts = [pair if isinstance(pair, tuple) else (pair.source, pair.target) for pair in sample]
+    tokenizer = train_tokenizer(chain.from_iterable(texts), config.model.vocab_size)
+    glosses = GlossEncoder(tokenizer) if training.gloss_weight > 0 else None
+    encoded = [
+        encode_pair(*text, tokenizer)
+        if glosses is None or isinstance(pair, tuple)
+        else glosses.encode(pair)
+        for pair, text in zip(sample, texts, strict=True)
+    ]
+    fitting = [pair for pair in encoded if fits(pair, training.max_length)]
+    if not fitting:
+        raise UserError(
+            f"Each of the first pairs has more than {training.max_length} tokens on a side; "
+            "raise max_length."
+        )
+    return EncodedPairs.pack(fitting)
+
+
+def _whole(training: TrainingConfig) -> int:
+    return max(training.source_batch_tokens, training.target_batch_tokens)
+
+
+def _plan(pairs: EncodedPairs, training: TrainingConfig, budget: int) -> list[Indices]:
+    return plan_batches(
+        pairs.source.lengths,
+        pairs.target.lengths,
+        source_budget=min(budget, training.source_batch_tokens),
+        target_budget=min(budget, training.target_batch_tokens),
+        seed=training.seed,
+        epoch=0,
+    )
+
+
+def _time(updater: Updater, pairs: EncodedPairs) -> tuple[float, int]:
+    """Seconds and target tokens of the updates that count."""
+    training = updater.config
+    numbers = count(1)
+
+    def update(indices: Indices) -> tuple[float, int]:
+        began = time.monotonic()
+        batch = make_batch(pairs, indices, updater.model.config, updater.device)
+        updater.apply([batch], next(numbers))
+        return time.monotonic() - began, batch.tokens
+
+    budget = min(_whole(training), max(FIRST_BUDGET, training.max_length))
+    update(_plan(pairs, training, budget)[0])  # what is made once is made here
+    while update(_plan(pairs, training, budget)[0])[0] < LONG_ENOUGH:
+        if budget == _whole(training):
+            break
+        budget = min(_whole(training), 4 * budget)
+    seconds, tokens = 0.0, 0
+    for indices in _plan(pairs, training, budget)[:TIMED]:
+        more_seconds, more_tokens = update(indices)
+        seconds, tokens = seconds + more_seconds, tokens + more_tokens
+        if seconds > MOST_SECONDS:
+            break
+    return seconds, tokens
