@@ -45,6 +45,7 @@ APP_VALUES = {
     *("core.decoding.beam_tree", "core.decoding.penalty"),
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
     *("core.training.probe_log", "core.training.run_folder", "core.training.schedule"),
+    "core.corpus.grammar.registry",
     *(
         "core.text.tokens",
         "core.text.words",
