@@ -12,12 +12,12 @@ from core.errors import UserError
 from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
 from transformer_viz.theme import Theme
-from transformer_viz.training.new_run import NewRun
 from transformer_viz.training.panel import TrainingPanel
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.runs import Runs, runs_folder
 
 if TYPE_CHECKING:
+    from transformer_viz.training.new_run import NewRun
     from transformer_viz.window import Window
 
 HEIGHT_SHARE = 0.42  # of the window's height, when the dock is shown
@@ -136,6 +136,8 @@ class TrainingCommands(QObject):
         """Kept, so that what was put together is there again."""
         panel = self._made()
         if self._dialog is None:
+            from transformer_viz.training.new_run import NewRun  # brings the lexicon along
+
             self._dialog = NewRun(panel.runs, self._window)
             self._dialog.started.connect(self._on_started)
         return self._dialog

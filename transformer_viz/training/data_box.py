@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -19,8 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.training.config import GRAMMAR
+from core.training.config import GRAMMAR, TrainingConfig
 from transformer_viz.theme import GRID, set_role
+from transformer_viz.training.families import FamiliesButton
 
 TABLES = "Tables of pairs (*.tsv *.tsv.gz *.txt *.txt.gz);;All files (*)"
 _SPEC = Qt.ItemDataRole.UserRole
@@ -34,8 +36,11 @@ class DataBox(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.grammar = QCheckBox("&Generated corpus: English and German with known structure")
+        self.grammar = QCheckBox("&Generated corpus, of known structure")
+        self.families = FamiliesButton()
+        self.grammar.toggled.connect(self.families.setEnabled)
         self.grammar.toggled.connect(self.changed)
+        self.families.changed.connect(self.changed)
         self.training = FileList("Files to train on")
         self.validation = FileList("Files to validate on")
         self.error = QLabel()
@@ -46,7 +51,11 @@ class DataBox(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2 * GRID)
-        column.addWidget(self.grammar)
+        row = QHBoxLayout()
+        row.addWidget(self.grammar)
+        row.addStretch(1)
+        row.addWidget(self.families)
+        column.addLayout(row)
         column.addWidget(self.training)
         column.addWidget(self.validation)
         column.addWidget(self.error)
@@ -59,10 +68,19 @@ class DataBox(QWidget):
     def data(self) -> tuple[str, ...]:
         return (*((GRAMMAR,) if self.grammar.isChecked() else ()), *self.training.specs)
 
-    def set_data(self, data: Sequence[str], validation: Sequence[str]) -> None:
-        self.grammar.setChecked(GRAMMAR in data)
-        self.training.set_specs([spec for spec in data if spec != GRAMMAR])
-        self.validation.set_specs(validation)
+    def set_data(self, config: TrainingConfig) -> None:
+        self.grammar.setChecked(GRAMMAR in config.data)
+        self.families.set_families(config.grammar_families)
+        self.training.set_specs([spec for spec in config.data if spec != GRAMMAR])
+        self.validation.set_specs(config.validation)
+
+    def settings(self) -> dict[str, Any]:
+        """The fields of `TrainingConfig` that are chosen here."""
+        chosen: dict[str, Any] = {
+            "validation": self.validation.specs,
+            "grammar_families": self.families.families,
+        }
+        return {**chosen, "data": self.data} if self.data else chosen
 
     def problem(self) -> str:
         """One sentence if these data cannot be used, as far as a look at the names tells."""

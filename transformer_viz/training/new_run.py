@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -94,7 +93,7 @@ class NewRun(QDialog):
             self.settings.set_base(
                 preset(base), {**run.config.model.to_dict(), **training.to_dict()}
             )
-            self.data.set_data(training.data, training.validation)
+            self.data.set_data(training)
             self._suggest()
 
     @property
@@ -208,15 +207,12 @@ class NewRun(QDialog):
         config = preset(self.base)
         self.about.setText(DESCRIPTIONS[self.base])
         self.settings.set_base(config)
-        self.data.set_data(config.training.data, config.training.validation)
+        self.data.set_data(config.training)
         self._suggest()
 
     def _on_data(self) -> None:
         self.data.show_problem(self.data.problem())
-        fixed: dict[str, Any] = {"validation": self.data.validation.specs}
-        if self.data.data:
-            fixed["data"] = self.data.data
-        self.settings.set_fixed(fixed)
+        self.settings.set_fixed(self.data.settings())
 
     def _on_settings(self) -> None:
         self.estimate.set_config(self.config)
