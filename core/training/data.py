@@ -102,9 +102,9 @@ class TrainingData:
             self._from_files = EncodedPairs.pack([])
             return
         if not self._store.progress.complete:
+            self._survey.save(self._folder)  # first: a complete store is never without it
             rows = training_rows(config, self.references, watch, "encoding")
             encode_rows(rows, self.tokenizer, config.max_length, self._store)
-            self._survey.save(self._folder)
         self._from_files = EncodedPairs.unglossed(*self._store.pairs())
 
     @property

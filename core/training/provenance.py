@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib import metadata
 from typing import Any
 
@@ -12,7 +13,9 @@ from core.training.data import data_names, licence
 PACKAGES = ("transformer-viz", "torch", "numpy", "sentencepiece", "safetensors", "sacrebleu")
 
 
+@cache
 def software_versions() -> dict[str, str]:
+    """By package; read once, as that takes longer than to write a small checkpoint."""
     versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:

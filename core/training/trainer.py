@@ -240,8 +240,8 @@ class Trainer:
     def _save_checkpoints(self, *, due: bool) -> None:
         """The checkpoint of this step if it is ``due``, and that of the best if it is one of them.
 
-        Whenever the process is killed, each checkpoint that was told of is there, and the state
-        is not older: a checkpoint is told of after the state, and an old one goes after that.
+        Whenever the process is killed, what was told of and is to be kept is there, and the state
+        is not older: a checkpoint is told of after the state is saved, and old ones go after that.
         """
         step, keep_best = self.position.update, self.config.training.keep_best
         paths = [self.folder.checkpoint(step)] if due else []
@@ -253,9 +253,9 @@ class Trainer:
                 save_checkpoint(path, self.model, self.data.tokenizer, self._provenance())
         if paths:
             self.save_state()
+            for path in paths:
+                self._tell(CheckpointSaved(step=step, path=str(path)))
             self.prune_checkpoints()
-        for path in paths:
-            self._tell(CheckpointSaved(step=step, path=str(path)))
 
     def prune_checkpoints(self) -> None:
         """Leave those that the configuration keeps."""

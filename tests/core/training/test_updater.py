@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -135,3 +137,86 @@ def test_dropout_is_on() -> None:
         for _ in range(3)
     }
     assert len(losses) == 3
+
+
+def half_precision(scale: float) -> tuple[Transformer, Updater]:
+    trained = model()
+    updater = Updater(trained, dataclasses.replace(TRAINING, precision="fp16"))
+    updater.scaler.load_state_dict(updater.scaler.state_dict() | {"scale": scale})
+    return trained, updater
+
+
+def test_the_scale_of_an_fp16_loss_leaves_the_update_as_it_is() -> None:
+    exact = model()
+    trained, updater = half_precision(1024.0)
+    for each in (exact, trained):
+        initialise(each, seed=2)  # with seed 1 rounding switches a unit of a ReLU
+    expected = Updater(exact, TRAINING).apply([batch(exact, 0), batch(exact, 1, 2)], 1)
+    update = updater.apply([batch(trained, 0), batch(trained, 1, 2)], 1)
+    assert expected is not None
+    assert update is not None
+    assert update.loss_sum == pytest.approx(expected.loss_sum, rel=2e-3)
+    assert update.gradient_norm == pytest.approx(expected.gradient_norm, rel=1e-2)
+    for ours, theirs in zip(trained.parameters(), exact.parameters(), strict=True):
+        assert ours.dtype == torch.float32
+        torch.testing.assert_close(ours.grad, theirs.grad, rtol=0.01, atol=1e-3)
+
+
+def test_an_fp16_gradient_that_is_too_large_is_skipped_and_the_scale_halved() -> None:
+    trained, updater = half_precision(2.0**60)
+    before = weights(trained)
+    assert updater.apply([batch(trained, 0)], 1) is None
+    assert updater.scaler.get_scale() == 2.0**59
+    assert all(torch.equal(weight, before[name]) for name, weight in weights(trained).items())
+    assert not updater.optimizer.state
+
+    skipped = 1
+    while updater.apply([batch(trained, 0)], 1) is None:
+        skipped += 1
+    assert updater.scaler.get_scale() == 2.0 ** (60 - skipped)
+    assert {float(state["step"]) for state in updater.optimizer.state.values()} == {1.0}
+
+
+def test_an_fp16_gradient_that_no_scale_helps_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    trained, updater = half_precision(2.0)
+    monkeypatch.setattr(updater, "_clip", lambda: float("inf"))
+    updater.scaler.load_state_dict(updater.scaler.state_dict() | {"scale": 1.0})
+    with pytest.raises(UserError, match="at update 3: use precision bf16, lower peak_factor"):
+        updater.apply([batch(trained, 0)], 3)
+
+
+def test_in_fp64_everything_is() -> None:
+    trained = model().double()
+    update = Updater(trained, dataclasses.replace(TRAINING, precision="fp64")).apply(
+        [batch(trained, 0, 1, 2, 3)], 1
+    )
+    assert update is not None
+    assert update.memory.dtype == torch.float64
+    parts = model().double()
+    other = Updater(parts, dataclasses.replace(TRAINING, precision="fp64")).apply(
+        [batch(parts, index) for index in range(4)], 1
+    )
+    assert other is not None
+    assert other.loss_sum == pytest.approx(update.loss_sum, rel=1e-14)
+    assert other.gradient_norm == pytest.approx(update.gradient_norm, rel=1e-13)
+
+
+def test_a_compiled_model_computes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+
+    def traced(function: Callable[..., torch.Tensor], *, dynamic: bool) -> Callable[..., Any]:
+        compiled.append(function.__name__)
+        return compile(function, dynamic=dynamic, backend="eager")
+
+    compile = torch.compile
+    monkeypatch.setattr(torch, "compile", traced)
+    plain, fast = model(), model()
+    expected = Updater(plain, TRAINING).apply([batch(plain, 0, 1)], 1)
+    update = Updater(fast, dataclasses.replace(TRAINING, compile=True)).apply(
+        [batch(fast, 0, 1)], 1
+    )
+    assert compiled == ["encode", "decode"]
+    assert update is not None
+    assert expected is not None
+    assert update.loss_sum == pytest.approx(expected.loss_sum, rel=1e-6)
+    assert fast.state_dict().keys() == plain.state_dict().keys()
