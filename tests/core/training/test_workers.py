@@ -126,6 +126,7 @@ def test_two_processes_train_as_one_does_with_twice_the_batches(
             log_every=1,
             validate_every=3,
             checkpoint_every=6,
+            probe_points=0,
         ),
     )
     done = subprocess.run(
@@ -167,7 +168,7 @@ def approx(value: float) -> Any:
 def test_torchrun_that_is_ended_ends_a_run_with_its_state(
     tmp_path: Path, copies: RunConfig
 ) -> None:
-    endless = copies.with_settings({"steps": 100_000, "log_every": 1})
+    endless = copies.with_settings({"steps": 100_000, "log_every": 1, "probe_points": 0})
     with subprocess.Popen(
         train(tmp_path / "run", endless),
         stdout=subprocess.PIPE,
