@@ -27,6 +27,7 @@ from core.training.generation import generated_epoch
 from core.training.updater import Updater
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.marian import benchmark_model, marian_twin
+from tests.benchmarks.operations import operations
 from tests.benchmarks.torch_transformer import TorchTransformer
 
 BATCH_TOKENS = 2048  # a side, padding included
@@ -60,7 +61,7 @@ def run() -> list[Figure]:
     counted = {name: times[1:] for name, times in seconds.items()}
     ours = sum(counted["ours"])
     peak = 2 * MATRIX**3 / statistics.median(counted["product"])
-    work = sum(_operations(model.config, batch) for batch in batches[1:])
+    work = sum(operations(model.config, batch) for batch in batches[1:])
     figures = [
         Figure(
             f"training update, target tokens ({peer} {_rate(batches, times):,.0f})",
@@ -156,24 +157,6 @@ def _adam(model: nn.Module, training: TrainingConfig) -> torch.optim.Adam:
         eps=training.adam_epsilon,
         fused=True,
     )
-
-
-def _operations(config: ModelConfig, batch: Batch) -> int:
-    """Of an update's matrix products, padding not counted: two for each weight a token meets.
-
-    Attention's own products are of each query and key it may attend to. The way back takes twice
-    as many as the way forward.
-    """
-    d, encoder_ff, decoder_ff = config.d_model, config.encoder_d_ff, config.decoder_d_ff
-    source = (batch.source != config.pad_id).sum(dim=1)  # [B]
-    target = torch.bincount(batch.real // batch.target_in.shape[1])  # [B]
-    by_source = config.encoder_layers * (4 * d * d + 2 * d * encoder_ff)
-    by_source += config.decoder_layers * 2 * d * d  # keys and values of its cross-attention
-    by_target = config.decoder_layers * (6 * d * d + 2 * d * decoder_ff) + d * config.vocab_size
-    seen = config.encoder_layers * source * source
-    seen += config.decoder_layers * (target * (target + 1) // 2 + target * source)
-    forward = by_source * source.sum() + by_target * target.sum() + 2 * d * seen.sum()
-    return 3 * 2 * int(forward)
 
 
 def _product() -> float:
