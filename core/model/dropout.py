@@ -33,5 +33,6 @@ class Dropout(nn.Module):
         draws = torch.empty((x.numel() + 3) // 4, dtype=torch.int64)
         draws.random_(-(1 << 63), None)
         sixteen_bits = draws.view(torch.int16)[: x.numel()].view(x.shape)
-        kept = sixteen_bits >= dropped - _LEVELS // 2
+        # Numbers of 16 bits are exact in float32, where torch compares and scales many at a time.
+        kept = sixteen_bits.to(torch.float32).ge_(dropped - _LEVELS // 2)
         return kept.to(x.dtype).mul_(_LEVELS / (_LEVELS - dropped))
