@@ -139,7 +139,7 @@ class PairStore:
 
     def _make_folder(self) -> None:
         try:
-            self.folder.mkdir(exist_ok=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(write_problem(self.folder, error)) from error
 

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from zlib import crc32
 
+from core.corpus.aligned import Found
 from core.corpus.store import PairStore
 from core.errors import UserError
 from core.text.tokenizer import Tokenizer
@@ -60,12 +61,7 @@ class TrainingData:
         self._survey = survey
         self._folder = folder
         self._config = config
-        made_of = {
-            "text": survey.checksum,
-            "tokenizer": f"{crc32(tokenizer.model_bytes):08x}",
-            "max_length": config.max_length,
-        }
-        self._store = PairStore(folder, made_of, tokenizer.vocab_size)
+        self._left_out: dict[str, Found] = {}
         self._from_files: EncodedPairs | None = None
         self.validation = EncodedPairs.pack(
             [
@@ -101,18 +97,19 @@ class TrainingData:
         if all(spec == GRAMMAR for spec in config.data):
             self._from_files = EncodedPairs.pack([])
             return
-        if not self._store.progress.complete:
+        store = self._store()
+        if not store.progress.complete:
             self._survey.save(self._folder)  # first: a complete store is never without it
             rows = training_rows(config, self.references, watch, "encoding")
-            encode_rows(rows, self.tokenizer, config.max_length, self._store)
-        self._from_files = EncodedPairs.unglossed(*self._store.pairs())
+            encode_rows(rows, self.tokenizer, config.max_length, store)
+        self._from_files = EncodedPairs.unglossed(*store.pairs())
+        self._left_out = store.progress.left_out
 
     @property
     def left_out(self) -> list[str]:
         """A line for each source of data with pairs that are too long."""
         what = f"more than {self._config.max_length} tokens on a side"
-        found = self._store.progress.left_out
-        return [f"{name}: {lines.describe(what)}" for name, lines in found.items()]
+        return [f"{name}: {lines.describe(what)}" for name, lines in self._left_out.items()]
 
     @property
     def pairs_per_epoch(self) -> int:
@@ -136,9 +133,18 @@ class TrainingData:
             raise RuntimeError("prepare the data first")
         return self._from_files
 
+    def _store(self) -> PairStore:
+        """As it is on the disk now; of several processes, one writes it for all."""
+        made_of = {
+            "text": self._survey.checksum,
+            "tokenizer": f"{crc32(self.tokenizer.model_bytes):08x}",
+            "max_length": self._config.max_length,
+        }
+        return PairStore(self._folder, made_of, self.tokenizer.vocab_size)
+
     def _any_fits(self) -> bool:
         """Whether a training pair of the files does, which the first one mostly tells."""
-        if self._store.progress.kept:
+        if self._store().progress.kept:
             return True
         rows = training_rows(self._config, self.references, unwatched, "")
         pairs = (encode_pair(source, target, self.tokenizer) for _, _, source, target in rows)

@@ -47,7 +47,7 @@ class Survey:
 
     def save(self, folder: Path) -> None:
         """Raises UserError if the folder cannot be written."""
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         atomic_write_text(folder / _FILE, json.dumps(asdict(self), ensure_ascii=False) + "\n")
 
 

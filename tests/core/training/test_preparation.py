@@ -101,6 +101,16 @@ def test_an_interrupted_encoding_keeps_its_chunks_and_goes_on(
     assert list(again.epoch(0)) == list(whole.epoch(0))
 
 
+def test_what_another_process_has_encoded_meanwhile_is_used(
+    tmp_path: Path, copies: RunConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (training_data(copies.training, tmp_path / "data") for _ in range(2))
+    first.prepare(unwatched)
+    monkeypatch.delattr(PairStore, "append")
+    second.prepare(unwatched)
+    assert list(second.epoch(0)) == list(first.epoch(0))
+
+
 def run(
     path: Path, config: RunConfig | None, should_stop: Callable[[], bool] = lambda: False
 ) -> list[Event]:
