@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.config import ModelConfig
-from core.corpus.grammar.generate import minimal_pairs
+from core.corpus.grammar.generate import FAMILIES, minimal_pairs
+from core.corpus.grammar.pairs import FAMILY as COREFERENCE
 from core.decoding.config import SearchConfig
 from core.errors import UserError
 from core.evaluation.pronouns import PronounSentence, as_pieces, observe
@@ -54,8 +55,8 @@ def require_traceable(config: TrainingConfig, tokenizer: Tokenizer, model: Model
 class Probes:
     """Records into a run folder at the steps that are due; draws no random number.
 
-    Gold scores need sentences like those of the run's data, so they are measured where the
-    generated corpus is part of it.
+    Gold scores are measured where the run's data has sentences like those of the pairs: the
+    generated corpus with its coreference family.
     """
 
     def __init__(self, config: TrainingConfig, tokenizer: Tokenizer, folder: RunFolder) -> None:
@@ -67,7 +68,7 @@ class Probes:
         if config.probes and config.probe_points:
             self._due = set(probe_steps(config.steps, config.probe_points))
             self._due -= set(read_probe_log(folder.probe_log).steps.tolist())
-            if GRAMMAR in config.data:
+            if GRAMMAR in config.data and COREFERENCE in (config.grammar_families or FAMILIES):
                 self._gold = gold_sentences(tokenizer, config.max_length)
 
     def record(self, model: Transformer, step: int) -> None:

@@ -13,11 +13,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.corpus.grammar.generate import generate
+from core.corpus.grammar.generate import FAMILIES, generate
 from core.errors import UserError
 from core.evaluation.pronouns import PronounSentence
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
+from core.presets import preset
 from core.text.tokenizer import Tokenizer, train_tokenizer
 from core.trace.npz import load_npz
 from core.trace.statistics import head_statistics
@@ -205,8 +206,6 @@ def test_gold_scores_are_those_of_a_model_that_guesses_nothing_by_chance(
 
 
 def tiny_model(tokenizer: Tokenizer) -> Transformer:
-    from core.presets import preset
-
     config = dataclasses.replace(preset("tiny").model, vocab_size=tokenizer.vocab_size)
     model = Transformer(config)
     initialise(model, 1, 1.0)
@@ -229,6 +228,16 @@ def test_gold_scores_are_measured_where_the_grammar_is_learnt(
         found = np.isnan(log.series(head, "antecedent")).all()
         assert found == (head.kind is AttentionKind.DECODER_SELF)
     assert not np.isnan(log.pronoun).any()
+
+
+def test_gold_scores_are_not_measured_where_no_pronoun_is_learnt(
+    tmp_path: Path, copies: RunConfig, english_german: Tokenizer
+) -> None:
+    folder = RunFolder.create(tmp_path / "run", copies, {})
+    families = tuple(name for name in FAMILIES if name != "coreference")
+    training = dataclasses.replace(copies.training, data=(GRAMMAR,), grammar_families=families)
+    Probes(training, english_german, folder).record(tiny_model(english_german), 0)
+    assert read_probe_log(folder.probe_log).pairs == 0
 
 
 def test_a_vocabulary_that_cannot_spell_the_pairs_has_no_gold_scores(
