@@ -33,6 +33,7 @@ class Controller(QObject):
     settingsChanged = Signal(object)  # Settings
     unknownChanged = Signal(object)  # list of [start, end) characters
     settled = Signal(object)  # Status: nothing is being computed any more
+    closing = Signal()  # what is shown for the moment is to be put back before it is remembered
 
     def __init__(
         self,
@@ -51,6 +52,7 @@ class Controller(QObject):
         self._wanted: Selection | None = None  # what to select in the trace of the text
         self._trace_file: Path | None = None  # that the trace shown is from, without the model
         self._fallback: Path | None = None  # opened where the first model fails
+        self._passing: Path | None = None  # on its way, see `open`
         self.transfers = Transfers(self)
         self.decoding = Decoding(session, engine, lambda: self._settings, self)
         self.comparison = Comparison(session, engine, self)
@@ -83,8 +85,13 @@ class Controller(QObject):
         saving = self.transfers.saving
         return [f"{saving} is being saved."] if saving else []
 
-    def open(self, path: Path) -> None:
-        """Load a checkpoint beside the one in use, which it replaces once it is there."""
+    def open(self, path: Path, *, passing: bool = False) -> None:
+        """Load a checkpoint beside the one in use, which it replaces once it is there.
+
+        A `passing` one is soon replaced by the next: what is selected stays, it is not remembered
+        for the next start, and nothing is said if it is gone already.
+        """
+        self._passing = path if passing else None
         self._engine.load(path)
 
     def open_first(self, path: Path | None = None) -> None:
@@ -189,6 +196,7 @@ class Controller(QObject):
             self.noticed.emit(notice)
 
     def close(self) -> None:
+        self.closing.emit()
         for timer in (self._ask, self._stale):
             timer.stop()
         self.save()
@@ -232,20 +240,26 @@ class Controller(QObject):
         self._set_status(phase, message)
 
     def _on_loaded(self, model: ModelInfo) -> None:
-        self._opening = True
-        path = str(model.path)
-        if model.path in bundled_models():
-            self.change_settings(model=model.path.stem)
-        else:
-            remembered = self._settings.remember_file(path)
-            self.change_settings(model=path, recent_files=remembered.recent_files)
+        passing, self._passing = model.path == self._passing, None
+        self._opening = self._opening or not passing
+        if not passing:
+            self._remember_model(model.path)
         self._session.set_model(model)
         self._answer_again()
 
+    def _remember_model(self, path: Path) -> None:
+        if path in bundled_models():
+            self.change_settings(model=path.stem)
+        else:
+            remembered = self._settings.remember_file(str(path))
+            self.change_settings(model=str(path), recent_files=remembered.recent_files)
+
     def _on_load_failed(self, message: str) -> None:
         fallback, self._fallback = self._fallback, None
+        passing, self._passing = self._passing, None
         if self._session.model is not None:
-            self.noticed.emit(message)
+            if passing is None:
+                self.noticed.emit(message)
             self._answer_again()
         elif fallback is not None:
             self.noticed.emit(f"{message} The bundled model is shown instead.")

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QWidg
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.walk import SPEEDS, Walk
 
-_ICON = 4 * GRID
+ICON = 4 * GRID
 
 
 class Transport(QWidget):
@@ -53,7 +53,7 @@ class Transport(QWidget):
             (self.forward, ">"),
             (self.last, ">|"),
         ):
-            button.setIcon(_icon(theme, shapes))
+            button.setIcon(transport_icon(theme, shapes))
         self.show_state()
 
     def show_state(self) -> None:
@@ -69,24 +69,24 @@ class Transport(QWidget):
         ):
             button.setEnabled(possible)
         if self._theme is not None:
-            self.play.setIcon(_icon(self._theme, "‖" if walk.playing else "▶"))
+            self.play.setIcon(transport_icon(self._theme, "‖" if walk.playing else "▶"))
         self.play.setAccessibleName("Pause" if walk.playing else "Play")
 
     def _button(self, name: str, tip: str, run: Callable[[], object]) -> QToolButton:
         button = QToolButton()
         button.setAccessibleName(name)
         button.setToolTip(tip)
-        button.setIconSize(QSize(_ICON, _ICON))
+        button.setIconSize(QSize(ICON, ICON))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.clicked.connect(lambda _checked: run())
         return button
 
 
-def _icon(theme: Theme, shape: str) -> QIcon:
+def transport_icon(theme: Theme, shape: str) -> QIcon:
     """`<` and `>` a step, with `|` to the end, `▶` play, `‖` pause: drawn, since fonts differ."""
     icon = QIcon()
     for mode, token in ((QIcon.Mode.Normal, "ink"), (QIcon.Mode.Disabled, "border")):
-        pixmap = QPixmap(2 * _ICON, 2 * _ICON)
+        pixmap = QPixmap(2 * ICON, 2 * ICON)
         pixmap.setDevicePixelRatio(2)
         pixmap.fill(Qt.GlobalColor.transparent)
         with QPainter(pixmap) as painter:
@@ -98,7 +98,7 @@ def _icon(theme: Theme, shape: str) -> QIcon:
 
 
 def _draw(painter: QPainter, shape: str, color: QColor) -> None:
-    """In a square of `_ICON`."""
+    """In a square of `ICON`."""
     match shape:
         case "▶":
             triangle = [QPointF(4, 2), QPointF(14, 8), QPointF(4, 14)]
@@ -110,7 +110,7 @@ def _draw(painter: QPainter, shape: str, color: QColor) -> None:
             painter.fillRect(QRectF(9, 2, 4, 12), color)
         case _:
             if "<" in shape:
-                painter.translate(_ICON, 0)
+                painter.translate(ICON, 0)
                 painter.scale(-1, 1)
             painter.drawPolyline(QPolygonF([QPointF(5, 3), QPointF(10, 8), QPointF(5, 13)]))
             if "|" in shape:
