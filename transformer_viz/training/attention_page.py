@@ -1,0 +1,197 @@
+"""Attention over training: a slider over the recorded steps, and how the heads specialise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSlider,
+    QStackedLayout,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.errors import UserError
+from core.training.probe_log import ProbeLog, read_probe_log
+from transformer_viz.controller import Controller
+from transformer_viz.session import Session
+from transformer_viz.theme import GRID, LIGHT, Theme, set_role
+from transformer_viz.training.replay import Replay
+from transformer_viz.training.run import Run
+from transformer_viz.training.specialists import Specialists
+from transformer_viz.views.focus import Panel
+from transformer_viz.views.placeholder import Placeholder
+from transformer_viz.views.transport import ICON, transport_icon
+
+
+class AttentionPage(Panel):
+    """← → on the slider move from step to step and begin the replay, Space plays it."""
+
+    def __init__(
+        self, session: Session, controller: Controller, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.replay = Replay(session, controller, self)
+        self._run: Run | None = None
+        self._log: ProbeLog | None = None
+        self._problem = ""
+        self._outdated = True
+        self._theme: Theme = LIGHT
+        set_role(self, "paper")
+        self.sentence = QComboBox()
+        self.sentence.setAccessibleName("Probe sentence")
+        self.sentence.view().setAccessibleName("Probe sentence")
+        self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.play = QToolButton()
+        self.play.setIconSize(QSize(ICON, ICON))
+        self.play.setToolTip("Play from the start of the training, or pause (Space on the slider)")
+        self.slider = _StepSlider(self.replay)
+        self.position = QLabel()
+        self.position.setMinimumWidth(36 * GRID)
+        set_role(self.position, "soft")
+        self.back = QPushButton("Back to &my text")
+        self.back.setToolTip("End the replay: your own text and its translation come back.")
+        row = QHBoxLayout()
+        row.setSpacing(2 * GRID)
+        row.addWidget(self.sentence, 3)
+        row.addWidget(self.play)
+        row.addWidget(self.slider, 4)
+        row.addWidget(self.position)
+        row.addWidget(self.back)
+        for control in (self.sentence, self.play, self.slider, self.back):
+            control.setFixedHeight(7 * GRID)
+        self.specialists = Specialists(session)
+        self.placeholder = Placeholder()
+        full = QWidget()
+        column = QVBoxLayout(full)
+        column.setContentsMargins(4 * GRID, 2 * GRID, 4 * GRID, 2 * GRID)
+        column.setSpacing(2 * GRID)
+        column.addLayout(row)
+        column.addWidget(self.specialists, 1)
+        self._pages = QStackedLayout(self)
+        self._pages.addWidget(full)
+        self._pages.addWidget(self.placeholder)
+
+        self.sentence.activated.connect(self.replay.choose_sentence)
+        self.play.clicked.connect(self.replay.toggle)
+        self.back.clicked.connect(self.replay.close)
+        self.specialists.stepChosen.connect(self.replay.go_to_step)
+        self.replay.changed.connect(self._follow)
+
+    def focus_part(self) -> QWidget:
+        return self.slider
+
+    def show_runs(self, runs: Sequence[Run]) -> None:
+        """Show the first of these."""
+        if self._run is not None:
+            self._run.probesChanged.disconnect(self._invalidate)
+        self._run = runs[0] if runs else None
+        if self._run is not None:
+            self._run.probesChanged.connect(self._invalidate)
+        self.replay.show_run(self._run)
+        self._invalidate()
+
+    def apply_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.specialists.apply_theme(theme)
+        self._follow()
+
+    def _invalidate(self) -> None:
+        self._outdated = True
+        if self.isVisible():
+            self._read()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._outdated:
+            self._read()
+        else:
+            self._follow()
+
+    def _read(self) -> None:
+        """The log of the run; it is small, a line for each recorded step."""
+        self._outdated = False
+        self._log, self._problem = None, ""
+        if self._run is not None:
+            try:
+                self._log = read_probe_log(self._run.folder.probe_log)
+            except UserError as error:
+                self._problem = str(error)
+        self._follow()
+
+    def _follow(self) -> None:
+        replay, log = self.replay, self._log
+        there = log is not None and len(log.steps) > 0 and bool(replay.steps)
+        self._pages.setCurrentIndex(0 if there else 1)
+        if not there:
+            self.placeholder.say(*self._nothing())
+            return
+        assert log is not None
+        self._show_replay()
+        self.specialists.show_log(log, replay.step if replay.active else None)
+
+    def _show_replay(self) -> None:
+        replay = self.replay
+        sentences = [self.sentence.itemText(row) for row in range(self.sentence.count())]
+        if tuple(sentences) != replay.sentences:
+            self.sentence.clear()
+            self.sentence.addItems(replay.sentences)
+        self.sentence.setCurrentIndex(replay.sentence)
+        self.slider.follow()
+        where = f"step {replay.step:,} · {replay.index + 1} of {len(replay.steps)}"
+        self.position.setText(replay.problem or where)
+        self.position.setToolTip(replay.problem)
+        self.play.setIcon(transport_icon(self._theme, "‖" if replay.playing else "▶"))
+        self.play.setAccessibleName("Pause" if replay.playing else "Play")
+        self.back.setEnabled(replay.active)
+
+    def _nothing(self) -> tuple[str, str]:
+        if self._run is None:
+            return "No run chosen", "Choose a run in the list to see how its heads form."
+        if self._problem:
+            return f"⚠ {self._problem}", ""
+        config = self._run.config
+        if config is not None and not (config.training.probes and config.training.probe_points):
+            return (
+                "This run records no attention",
+                "Probe sentences and how often they are recorded are chosen at the launch.",
+            )
+        return (
+            "No attention recorded yet",
+            "It is recorded before the first update, and then evenly in log(step).",
+        )
+
+
+class _StepSlider(QSlider):
+    """Over the recorded steps, which lie evenly in the logarithm of the step."""
+
+    def __init__(self, replay: Replay) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self._replay = replay
+        self.setAccessibleName("Step of training")
+        self.setToolTip("Steps recorded, evenly in log(step). ← → step, Home End, Space plays.")
+        self.setPageStep(4)
+        self.setTickPosition(QSlider.TickPosition.TicksBelow)
+        self.setTickInterval(1)
+        self.valueChanged.connect(replay.go_to)
+
+    def follow(self) -> None:
+        """What the replay shows, without asking for it."""
+        blocked = self.blockSignals(True)
+        self.setRange(0, max(0, len(self._replay.steps) - 1))
+        self.setValue(self._replay.index)
+        self.blockSignals(blocked)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Space:
+            self._replay.toggle()
+        else:
+            super().keyPressEvent(event)

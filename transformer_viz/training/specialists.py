@@ -1,0 +1,167 @@
+"""Statistics of heads by step of training: curves of the selected heads, a list of them all."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.trace.trace import Head
+from core.training.probe_log import ProbeLog
+from transformer_viz.drawing.axis import AxisScale
+from transformer_viz.drawing.chart_layout import Line, Mark
+from transformer_viz.drawing.head_colors import color_slots
+from transformer_viz.session import Session
+from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
+from transformer_viz.training.chart import Chart
+from transformer_viz.training.statistics import (
+    PRONOUN,
+    STATISTICS,
+    Rank,
+    Statistic,
+    head_label,
+    ranked,
+    since_in_words,
+)
+
+_LIST_WIDTH = 56 * GRID
+_USUAL = 0.5
+
+
+class Specialists(QWidget):
+    """Follows the selection of the session; a head in the list is selected by a click or Enter."""
+
+    stepChosen = Signal(float)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._log: ProbeLog | None = None
+        self._step: int | None = None
+        self._ranks: list[Rank] = []  # as listed
+        self.statistic = QComboBox()
+        for statistic in STATISTICS:
+            self.statistic.addItem(statistic.name.capitalize(), statistic.id)
+        self.statistic.setAccessibleName("Statistic of the heads")
+        self.statistic.view().setAccessibleName("Statistic of the heads")
+        self.threshold = QDoubleSpinBox(minimum=0.05, maximum=1.0, singleStep=0.05, value=_USUAL)
+        self.threshold.setPrefix("≥ ")
+        self.threshold.setAccessibleName("Threshold of a specialist")
+        self.threshold.setToolTip("From which step on a head keeps at least this.")
+        self.log_steps = QPushButton("Log steps")
+        self.log_steps.setCheckable(True)
+        self.log_steps.setChecked(True)
+        self.log_steps.setAccessibleName("Log steps")
+        self.log_steps.setToolTip("Steps on a logarithmic axis, as they were recorded.")
+        self.about = QLabel()
+        self.about.setTextFormat(Qt.TextFormat.PlainText)
+        self.about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        set_role(self.about, "soft")
+        row = QHBoxLayout()
+        row.setSpacing(2 * GRID)
+        for control in (self.statistic, self.threshold, self.log_steps):
+            control.setFixedHeight(7 * GRID)
+            row.addWidget(control)
+        row.addWidget(self.about, 1)
+        self.chart = Chart("Statistic of the selected heads by step")
+        self.heads = QListWidget()
+        self.heads.setAccessibleName("Heads by when they specialised")
+        self.heads.setFrameShape(QListWidget.Shape.NoFrame)
+        self.heads.setFixedWidth(_LIST_WIDTH)
+        self.heads.setSpacing(1)
+        below = QHBoxLayout()
+        below.addWidget(self.chart, 1)
+        below.addWidget(self.heads)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2 * GRID)
+        column.addLayout(row)
+        column.addLayout(below, 1)
+
+        self.statistic.currentIndexChanged.connect(self._on_statistic)
+        self.threshold.valueChanged.connect(self.refresh)
+        self.log_steps.toggled.connect(self.refresh)
+        self.heads.itemClicked.connect(self._select)
+        self.heads.itemActivated.connect(self._select)
+        self.chart.stepChosen.connect(self.stepChosen)
+        session.selectionChanged.connect(self.refresh)
+
+    def show_log(self, log: ProbeLog, step: int | None) -> None:
+        """`step`: what the replay shows now, to be marked."""
+        self._log, self._step = log, step
+        self.refresh()
+
+    def apply_theme(self, theme: Theme) -> None:
+        self.chart.apply_theme(theme)
+        dress_spin_box(self.threshold, theme)
+
+    def _on_statistic(self) -> None:
+        self.chart.fit()
+        self.refresh()
+
+    def refresh(self, *_changed: object) -> None:
+        log = self._log
+        if log is None or not self.isVisible():
+            return
+        statistic, threshold = STATISTICS[self.statistic.currentIndex()], self.threshold.value()
+        heads = [head for head in self._session.selection.heads if head in log.heads]
+        marks = [Mark(threshold, f"{threshold:g}", upright=False)] if statistic.share else []
+        if self._step is not None:
+            marks.append(Mark(self._step, "shown", upright=True))
+        scale = AxisScale.LOG_STEP if self.log_steps.isChecked() else AxisScale.LINEAR
+        self.threshold.setEnabled(statistic.share)
+        self.chart.set_scales(scale, AxisScale.LINEAR)
+        self.chart.show_lines(
+            _lines(log, statistic, heads),
+            marks=marks,
+            unit=statistic.unit or "share of 1",
+            y_range=(0.0, 1.0) if statistic.share else None,
+        )
+        self.about.setText(_sentence(log, statistic, self._session.selection.primary, threshold))
+        self.about.setToolTip(f"{self.about.text()}\n{statistic.explanation}")
+        self._list([] if statistic.id == PRONOUN else ranked(log, statistic, threshold))
+
+    def _list(self, ranks: list[Rank]) -> None:
+        if ranks != self._ranks:
+            self._ranks = ranks
+            self.heads.setVisible(bool(ranks))
+            self.heads.clear()
+            for rank in ranks:
+                since = "" if rank.since is None else f" from {rank.since:,}"
+                text = f"{head_label(rank.head)}{since} · now {rank.value:.2f}"
+                self.heads.addItem(text)
+        current = self._session.selection.primary
+        rows = [row for row, rank in enumerate(ranks) if rank.head == current]
+        self.heads.setCurrentRow(rows[0] if rows else -1)
+
+    def _select(self, item: QListWidgetItem) -> None:
+        head = self._ranks[self.heads.row(item)].head
+        self._session.select(kind=head.kind, layer=head.layer, head=head.head)
+
+
+def _lines(log: ProbeLog, statistic: Statistic, heads: list[Head]) -> list[Line]:
+    steps = log.steps.astype(float)
+    if statistic.id == PRONOUN:
+        return [Line(steps, log.pronoun, statistic.name, 0, dots=True)]
+    return [
+        Line(steps, log.series(head, statistic.id), head_label(head), slot, dots=True)
+        for head, slot in zip(heads, color_slots(heads), strict=True)
+    ]
+
+
+def _sentence(log: ProbeLog, statistic: Statistic, head: Head, threshold: float) -> str:
+    if statistic.id == PRONOUN:
+        return "" if log.pairs else "Measured only where the generated corpus is trained on."
+    if head not in log.heads:
+        return f"{head_label(head)} does not exist in this run; choose a head in the list."
+    return since_in_words(log, head, statistic, threshold)
