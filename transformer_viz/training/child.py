@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QProcess, Signal
 
 from transformer_viz.training.launch import child
 
-_KILLED_AFTER = 2_000  # ms
+_KILLED_WITHIN = 2_000  # ms
 
 
 class Child(QObject):
@@ -44,10 +44,10 @@ class Child(QObject):
         """End it without an answer."""
         process, self._process = self._process, None
         if process is not None:
-            process.disconnect(self)
-            process.finished.connect(process.deleteLater)
+            process.blockSignals(True)
             process.kill()
-            process.waitForFinished(_KILLED_AFTER)
+            process.waitForFinished(_KILLED_WITHIN)
+            process.deleteLater()
             self.runningChanged.emit(False)
 
     def _on_said(self) -> None:

@@ -107,6 +107,8 @@ class TrainingCommands(QObject):
         """End watching; the runs go on."""
         if self.runs is not None:
             self.runs.stop()
+        if self.panel is not None:
+            self.panel.close_children()
         if self._dialog is not None:
             self._dialog.reject()
 

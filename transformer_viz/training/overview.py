@@ -90,6 +90,12 @@ class Overview(QWidget):
         """Open the model that stands first: the result, or the newest."""
         self._open(self.models.item(0))
 
+    def choose(self, path: Path) -> None:
+        """Make this model the current one, if it is one of the run shown."""
+        for row in range(self.models.count()):
+            if self.models.item(row).data(_PATH) == str(path):
+                self.models.setCurrentRow(row)
+
     def apply_theme(self, theme: Theme) -> None:
         self.models.setStyleSheet(
             f"QListWidget {{ background: {theme.paper}; border: 1px solid {theme.line};"
@@ -133,11 +139,7 @@ class Overview(QWidget):
 
 
 def state_sentence(run: Run) -> str:
-    if run.state is RunState.FAILED:
-        return run.message
-    if run.state.alive and run.folder.wish() == "stop":
-        return "Is about to save its state and stop."
-    return _SENTENCES[run.state]
+    return run.message or _SENTENCES.get(run.state, "")
 
 
 def models(run: Run) -> list[tuple[str, Path]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Protocol
 
 from PySide6.QtCore import QItemSelection, Qt, Signal
@@ -56,6 +57,7 @@ class TrainingPanel(QWidget):
         self.runs = runs
         self._chosen: list[Run] = []
         self._averaging = Child(self)
+        self._average_made = Path()
         self.table = RunsTable(runs)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
@@ -86,6 +88,14 @@ class TrainingPanel(QWidget):
     def chosen(self) -> Sequence[Run]:
         """The selected runs, the current one first."""
         return self._chosen
+
+    @property
+    def averaging(self) -> bool:
+        return self._averaging.running
+
+    def close_children(self) -> None:
+        """Give up what only this window waits for."""
+        self._averaging.cancel()
 
     def add_page(self, title: str, widget: QWidget, page: Page) -> None:
         """A further tab on the chosen runs; `title` holds a mnemonic."""
@@ -267,11 +277,13 @@ class TrainingPanel(QWidget):
             self.said.emit(f"{out.parent} cannot be made: {error.strerror or error}.")
             return
         self.said.emit(f"Averaging {count} checkpoints of {run.name} …")
+        self._average_made = out
         self._averaging.run(["average", str(run.path), "--last", str(count), "-o", str(out)])
 
     def _on_averaged(self, _nothing: object) -> None:
         for run in self.runs:
             run.poll()
+        self.overview.choose(self._average_made)
         self.said.emit("The average is made; it is among the models of its run.")
 
     def _ask_to_delete(self) -> None:

@@ -19,6 +19,7 @@ from transformer_viz.training.child import failure
 from transformer_viz.training.lines import Lines
 
 _PROBE = re.compile(r"step-(\d+)-(\d+)\.npz")  # step, sentence
+STOPPING = "Saves its state and stops after this update."
 LOG_BYTES = 20_000
 SECONDS_TO_START = 60.0
 """In which a process that was started must have taken the run's lock, or said why not."""
@@ -231,13 +232,15 @@ class Run(QObject):
 
     def _look_at_state(self) -> RunState:
         self.message = ""
+        last = self._events.values[-1] if len(self._events.values) > self._heard else {}
         if self.folder.owner() is not None:
             self._launched = None
+            wish = self.folder.wish()
+            self.message = STOPPING if wish == "stop" else _preparation(last)
             if self.config is None:
                 return RunState.STARTING
-            return RunState.PAUSED if self.folder.wish() == "pause" else RunState.RUNNING
-        last = self._events.values[-1] if len(self._events.values) > self._heard else None
-        if last is not None and last.get("event") == "failed" and last["step"] >= self.step:
+            return RunState.PAUSED if wish == "pause" else RunState.RUNNING
+        if last.get("event") == "failed" and last["step"] >= self.step:
             self.message = str(last["message"])
             return RunState.FAILED
         if self._launched is not None and time.monotonic() - self._launched < SECONDS_TO_START:
@@ -256,3 +259,12 @@ class Run(QObject):
             return self.step >= self.steps > 0 or made >= self.folder.metrics.stat().st_mtime_ns
         except OSError:
             return False
+
+
+def _preparation(event: dict[str, Any]) -> str:
+    """How far the data are, while they are read and encoded."""
+    if event.get("event") != "preparing":
+        return ""
+    share = event["done"] / event["total"] if event["total"] else 0.0
+    what = str(event["what"])
+    return f"{what[:1].upper()}{what[1:]}: {share:.0%}."

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from core.config import ModelConfig
+from core.errors import UserError
+from core.presets import PRESETS, preset
+from core.training.config import TrainingConfig
+from transformer_viz.training.fields import (
+    CHOICES,
+    COMMON,
+    ELSEWHERE,
+    Field,
+    all_fields,
+    documented,
+    values,
+)
+
+FIELDS = {field.name: field for group in all_fields().values() for field in group}
+
+
+def test_every_setting_is_there_once_and_says_what_it_means() -> None:
+    names = [
+        field.name for part in (TrainingConfig, ModelConfig) for field in dataclasses.fields(part)
+    ]
+    listed = [field.name for group in all_fields().values() for field in group]
+    assert sorted([*listed, *ELSEWHERE]) == sorted({*names, *ELSEWHERE})
+    assert [name for name, field in FIELDS.items() if not field.meaning] == []
+    assert next(iter(all_fields())) == COMMON
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_the_choices_are_those_that_the_configuration_allows(name: str) -> None:
+    base = preset("tiny").with_settings({"device": "cuda"})
+    for choice in CHOICES[name]:
+        base.with_settings({name: choice})
+    with pytest.raises(UserError):
+        base.with_settings({name: "something else"})
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_what_is_shown_is_read_back_as_it_was(name: str) -> None:
+    for setting, value in values(preset(name)).items():
+        if setting in ELSEWHERE:
+            continue
+        field = FIELDS[setting]
+        if field.kind is bool:
+            assert isinstance(value, bool)
+            continue
+        read = field.read(field.show(value))
+        assert (tuple(read) if isinstance(read, list) else read) == value, setting
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("steps", "1_000", 1000),
+        ("steps", "many", "many"),
+        ("steps", "", ""),
+        ("clip_norm", "", None),
+        ("dropout", " 1e-1 ", 0.1),
+        ("device", "cuda:1", "cuda:1"),
+        ("licence", "42", "42"),
+    ],
+)
+def test_typed_texts_become_values(name: str, text: str, value: Any) -> None:
+    assert FIELDS[name].read(text) == value
+
+
+def test_labels_are_words_but_for_the_letters_of_the_paper() -> None:
+    def label(name: str) -> str:
+        return Field(name, int, False, (), "").label
+
+    assert label("label_smoothing") == "Label smoothing"
+    assert label("encoder_d_ff") == "Encoder d_ff"
+    assert label("d_model") == "d_model"
+
+
+def test_the_docstring_is_read_entry_by_entry() -> None:
+    class Documented:
+        """Text.
+
+        Attributes:
+            one, two: both of them,
+                over two lines.
+            three: ``code``.
+        """
+
+    assert documented(Documented) == {
+        "one": "both of them, over two lines.",
+        "two": "both of them, over two lines.",
+        "three": "code.",
+    }

@@ -1,0 +1,207 @@
+"""The whole way with a real process: started by clicks, left alone, found again, stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QCheckBox,
+    QInputDialog,
+    QLineEdit,
+    QMessageBox,
+    QPushButton,
+)
+from pytestqt.qtbot import QtBot
+
+from core.checkpoints.header import read_header
+from core.training.run_folder import RunFolder
+from tests.transformer_viz.stage import Stage
+from tests.transformer_viz.training.folders import make_run
+from transformer_viz.session import Session
+from transformer_viz.theme import ThemeChoice, ThemeManager
+from transformer_viz.training import commands as commands_module
+from transformer_viz.training.new_run import NewRun
+from transformer_viz.training.panel import TrainingPanel
+from transformer_viz.training.run import Run, RunState
+from transformer_viz.window import Window
+
+A_PROCESS = 60_000  # ms in which one must have started, or ended, on the slowest machine
+
+
+class Shown(Stage):
+    def __init__(self, app: QApplication, qtbot: QtBot) -> None:
+        super().__init__()
+        self.qtbot = qtbot
+        self.opened: list[Path] = []
+        self.controller.open = self.opened.append  # type: ignore[method-assign]
+        self.window = Window(self.session, self.controller, ThemeManager(app, ThemeChoice.LIGHT))
+        with qtbot.waitActive(self.window):
+            self.window.show()
+
+    @property
+    def panel(self) -> TrainingPanel:
+        panel = self.window.training.panel
+        assert panel is not None
+        return panel
+
+    def click(self, button: QAbstractButton) -> None:
+        assert button.isEnabled()
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        self.qtbot.waitUntil(condition, timeout=A_PROCESS)
+
+    def run(self) -> Run:
+        (run,) = self.panel.runs
+        return run
+
+    def close(self) -> None:
+        self.window.training._told = True
+        self.window.close()
+        self.window.deleteLater()
+
+
+@pytest.fixture
+def open_window(
+    qapp: QApplication, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], Shown]]:
+    monkeypatch.setattr(commands_module, "runs_folder", lambda: tmp_path / "runs")
+    shown: list[Shown] = []
+
+    def open_() -> Shown:
+        shown.append(Shown(qapp, qtbot))
+        return shown[-1]
+
+    yield open_
+    for each in shown:
+        each.close()
+
+
+def fill(dialog: NewRun, **settings: object) -> None:
+    for name, value in settings.items():
+        editor = dialog.settings.rows[name].editor
+        assert isinstance(editor, QLineEdit)
+        editor.selectAll()
+        QTest.keyClicks(editor, str(value))
+
+
+def button_of(box: QMessageBox, text: str) -> QAbstractButton:
+    (button,) = [each for each in box.findChildren(QPushButton) if each.text() == text]
+    return button
+
+
+def test_from_new_run_to_the_explorer(open_window: Callable[[], Shown], tmp_path: Path) -> None:
+    first = open_window()
+    first.window.commands["new_run"].trigger()
+    (dialog,) = first.window.findChildren(NewRun)
+    fill(dialog, steps=2_000, source_batch_tokens=128, target_batch_tokens=128, vocab_size=300)
+    fill(dialog, grammar_pairs=50, validation_pairs=5, d_model=16, threads=1, log_every=2)
+    fill(dialog, checkpoint_every=5, validate_every=2_000, probe_points=0)
+    first.click(dialog.start)
+    assert first.panel.isVisible()
+    assert first.run().state is RunState.STARTING
+    first.wait(lambda: first.run().step >= 10)
+    first.click(first.panel.pause)
+    first.wait(lambda: first.run().state is RunState.PAUSED)
+
+    first.window.close()
+    (note,) = first.window.findChildren(QMessageBox)
+    assert note.text() == "tiny-1 waits when the window is closed."
+    first.click(button_of(note, "C&lose the window"))
+    assert not first.window.isVisible()
+
+    second = open_window()
+    second.window.commands["show_training"].trigger()
+    found = second.run()
+    assert (found.name, found.state) == ("tiny-1", RunState.PAUSED)
+    paused_at = found.step
+    second.click(second.panel.resume)
+    second.wait(lambda: found.step > paused_at)
+    second.click(second.panel.end)
+    second.wait(lambda: found.state is RunState.STOPPED)
+    second.click(second.panel.average)
+    (question,) = second.panel.findChildren(QInputDialog)
+    question.setIntValue(2)
+    question.accept()
+    second.wait(lambda: bool(found.averages()) and not second.panel.averaging)
+    assert read_header(found.averages()[0]).provenance["averaged"] == 2
+    second.click(second.panel.overview.open)
+    assert second.opened == [found.averages()[0]]
+    assert read_header(found.checkpoints()[-1]).config.d_model == 16
+
+
+def test_a_start_that_fails_says_why(open_window: Callable[[], Shown], tmp_path: Path) -> None:
+    shown = open_window()
+    source, target = tmp_path / "a.en", tmp_path / "a.de"
+    source.write_text("one\ntwo\n")
+    target.write_text("eins\n")
+    shown.window.commands["new_run"].trigger()
+    (dialog,) = shown.window.findChildren(NewRun)
+    dialog.data.grammar.setChecked(False)
+    dialog.data.training.add(f"{source},{target}")
+    shown.click(dialog.start)
+    shown.wait(lambda: shown.run().state is RunState.FAILED)
+    assert "2 lines" in shown.panel.overview.sentence.text()
+    assert not shown.panel.resume.isEnabled()
+    assert shown.panel.delete.isEnabled()
+
+
+def test_a_dropped_run_folder_is_listed_and_remembered(
+    open_window: Callable[[], Shown], tmp_path: Path
+) -> None:
+    make_run(tmp_path / "elsewhere")
+    shown = open_window()
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(tmp_path / "elsewhere"))])
+    none = Qt.KeyboardModifier.NoModifier
+    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    shown.window.dropEvent(QDropEvent(QPointF(9, 9), copy, mime, left, none))
+    assert shown.run().name == "elsewhere"
+    assert shown.controller.settings.runs == (str(tmp_path / "elsewhere"),)
+    mime.setUrls([QUrl.fromLocalFile(str(tmp_path))])
+    shown.window.dropEvent(QDropEvent(QPointF(9, 9), copy, mime, left, none))
+    assert "not a run folder" in shown.window.notice.text
+
+
+def test_the_panel_is_shown_and_hidden_by_its_key(open_window: Callable[[], Shown]) -> None:
+    shown = open_window()
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    QTest.keyClick(QApplication.focusWidget() or shown.window, Qt.Key.Key_T, both)
+    assert shown.panel.isVisible()
+    assert shown.panel.first.hasFocus()
+    QTest.keyClick(shown.panel.first, Qt.Key.Key_T, both)
+    assert not shown.panel.isVisible()
+
+
+def test_the_note_at_closing_can_be_switched_off(
+    open_window: Callable[[], Shown], tmp_path: Path
+) -> None:
+    folder = make_run(tmp_path / "runs" / "one")
+    with RunFolder(folder.path).lock:
+        shown = open_window()
+        shown.window.commands["show_training"].trigger()
+        shown.window.close()
+        (note,) = shown.window.findChildren(QMessageBox)
+        assert note.text() == "one trains on when the window is closed."
+        (box,) = note.findChildren(QCheckBox)
+        box.click()
+        shown.click(button_of(note, "Cancel"))
+        assert shown.window.isVisible()
+        shown.window.close()
+        assert not shown.window.isVisible()
+    assert shown.controller.settings.tell_of_runs is False
+
+
+def test_nothing_is_looked_for_before_the_panel_is_asked_for(
+    open_window: Callable[[], Shown],
+) -> None:
+    shown = open_window()
+    assert shown.window.training.runs is None
+    assert isinstance(shown.session, Session)
