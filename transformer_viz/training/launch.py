@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QProcess, QProcessEnvironment
 
-import core
+from core import errors
 from core.errors import UserError
 from core.presets import preset
 from core.training.config import RunConfig
@@ -65,7 +65,7 @@ def child(arguments: Sequence[str]) -> QProcess:
     process.setArguments(["-m", "core", *arguments])
     environment = QProcessEnvironment.systemEnvironment()
     # the program may run from a folder of its own, without being installed
-    home = str(Path(core.__file__).resolve().parent.parent)
+    home = str(Path(errors.__file__).resolve().parents[1])
     paths = [home, *filter(None, [environment.value("PYTHONPATH")])]
     environment.insert("PYTHONPATH", os.pathsep.join(paths))
     environment.insert("PYTHONUNBUFFERED", "1")
