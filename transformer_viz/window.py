@@ -82,7 +82,7 @@ class Window(QMainWindow):
         self.commands = Actions(self)
         self.files = FileCommands(self, session, controller)
         self.help = HelpCommands(self, session, log)
-        self.training = TrainingCommands(self, controller)
+        self.training = TrainingCommands(self, session, controller)
         self.history = History(session, controller, self)
         self._documents = DocumentMenus(self.commands, controller, self.files.documents.open)
         add_commands(self.commands, self, session, controller, self._documents)

@@ -11,7 +11,10 @@ from PySide6.QtWidgets import QCheckBox, QDockWidget, QFileDialog, QMessageBox
 from core.errors import UserError
 from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
+from transformer_viz.session import Session
 from transformer_viz.theme import Theme
+from transformer_viz.training.attention_page import AttentionPage
+from transformer_viz.training.follow import Follow
 from transformer_viz.training.panel import TrainingPanel
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.runs import Runs, runs_folder
@@ -26,10 +29,17 @@ HEIGHT_SHARE = 0.42  # of the window's height, when the dock is shown
 class TrainingCommands(QObject):
     """The dock and the list of runs are made when they are first asked for."""
 
-    def __init__(self, window: Window, controller: Controller, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        window: Window,
+        session: Session,
+        controller: Controller,
+        folder: Path | None = None,
+    ) -> None:
         """`folder`: of the runs; the user's own by default."""
         super().__init__(window)
         self._window = window
+        self._session = session
         self._controller = controller
         self._folder = folder
         self._dialog: NewRun | None = None
@@ -120,6 +130,10 @@ class TrainingCommands(QObject):
                 lambda known: self._controller.change_settings(runs=known)
             )
             self.panel = TrainingPanel(self.runs)
+            attention = AttentionPage(self._session, self._controller)
+            self.panel.add_page("Attent&ion", attention, attention)
+            follow = Follow(self._session, self._controller)
+            self.panel.set_corner(follow, follow)
             self.panel.newWanted.connect(self.new_run)
             self.panel.likeWanted.connect(self.new_run_like)
             self.panel.openWanted.connect(self._controller.open)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from transformer_viz.controller import Controller
 from transformer_viz.session import Session
+from transformer_viz.theme import Theme
 from transformer_viz.training.run import Run
 
 
@@ -21,7 +22,7 @@ class Follow(QPushButton):
     def __init__(
         self, session: Session, controller: Controller, parent: QWidget | None = None
     ) -> None:
-        super().__init__("&Follow", parent)
+        super().__init__("Fo&llow", parent)
         self.setCheckable(True)
         self.setToolTip(
             "Keep the explorer on the newest checkpoint of this run; text and selection stay."
@@ -50,6 +51,9 @@ class Follow(QPushButton):
         if run is None:
             self.setChecked(False)
         self._look()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """All of it follows from the style sheet."""
 
     def _look(self, *_changed: object) -> None:
         if not self.isChecked():

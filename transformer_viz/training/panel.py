@@ -98,9 +98,18 @@ class TrainingPanel(QWidget):
         self._averaging.cancel()
 
     def add_page(self, title: str, widget: QWidget, page: Page) -> None:
-        """A further tab on the chosen runs; `title` holds a mnemonic."""
+        """A further tab on the chosen runs, before the log; `title` holds a mnemonic."""
+        self.tabs.insertTab(self.tabs.indexOf(self.log), widget, title)
+        self._add(page)
+
+    def set_corner(self, widget: QWidget, page: Page) -> None:
+        """What stands beside the tabs, whichever of them is shown."""
+        self.tabs.setCornerWidget(widget)
+        self._add(page)
+
+    def _add(self, page: Page) -> None:
         self._pages.append(page)
-        self.tabs.addTab(widget, title)
+        page.show_runs(self._chosen)
 
     def choose(self, run: Run) -> None:
         self.table.select(run)

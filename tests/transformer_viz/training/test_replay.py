@@ -1,3 +1,4 @@
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -80,10 +81,17 @@ def stage(qtbot) -> Iterator[Stage]:
     stage.controller.close()
 
 
+@pytest.fixture(scope="module")
+def recorded(qapp, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("runs") / "recorded"
+    record(make_run(path), *STEPS)
+    return path
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    run = make_run(tmp_path / "one")
-    record(run, *STEPS)
+def run(recorded: Path, tmp_path: Path) -> Run:
+    run = Run(Path(shutil.copytree(recorded, tmp_path / "one")))
+    run.poll()
     return run
 
 
