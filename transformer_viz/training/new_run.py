@@ -57,6 +57,7 @@ class NewRun(QDialog):
         self.preset.view().setAccessibleName("Presets")
         self.preset.setItemDelegate(_Described(self.preset))
         self.preset.setMaxVisibleItems(len(_ORDER))
+        self.preset.view().setMinimumWidth(self.preset.view().sizeHintForColumn(0) + 4 * GRID)
         self.about = _soft()
         self.data = DataBox()
         self.settings = SettingsForm()
@@ -230,7 +231,7 @@ class NewRun(QDialog):
         self.place.setText(str(self.path))
         wrong = len(self.settings.errors)
         settings = f"{wrong} setting{'s' if wrong > 1 else ''} cannot be used." if wrong else ""
-        self._say(self.problem() or self.data.problem() or settings)
+        self._say(self.problem() or settings)
 
     def _say(self, message: str) -> None:
         self.error.setText(message)
