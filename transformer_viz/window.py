@@ -227,6 +227,7 @@ class Window(QMainWindow):
             self.stage,
             self.inspector,
             self.model_bar.model_button,
+            *self.training.panels(),
         ]
 
     def step_panel(self, step: int) -> None:

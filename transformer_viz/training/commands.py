@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QCheckBox, QDockWidget, QFileDialog, QMessageBox
+from PySide6.QtWidgets import QCheckBox, QDockWidget, QFileDialog, QMessageBox, QWidget
 
 from core.errors import UserError
 from transformer_viz.actions import Actions
@@ -71,9 +71,7 @@ class TrainingCommands(QObject):
             height = round(self._window.height() * HEIGHT_SHARE)
             self._window.resizeDocks([dock], [height], Qt.Orientation.Vertical)
         dock.raise_()
-        (panel.table if len(panel.runs) else panel.first).setFocus(
-            Qt.FocusReason.ShortcutFocusReason
-        )
+        panel.focus_part().setFocus(Qt.FocusReason.ShortcutFocusReason)
         return panel
 
     def new_run(self) -> None:
@@ -99,6 +97,10 @@ class TrainingCommands(QObject):
         else:
             self.show()
             panel.choose(run)
+
+    def panels(self) -> list[QWidget]:
+        """What F6 leads to as well."""
+        return [self.panel] if self.panel is not None else []
 
     def apply_theme(self, theme: Theme) -> None:
         if self.panel is not None:

@@ -31,6 +31,7 @@ from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.runs import Runs
 from transformer_viz.training.samples import Samples
 from transformer_viz.training.table import RunsTable
+from transformer_viz.views.focus import Panel
 from transformer_viz.views.placeholder import Placeholder
 
 LIST_WIDTH = 140 * GRID
@@ -45,7 +46,7 @@ class Page(Protocol):
     def apply_theme(self, theme: Theme) -> None: ...
 
 
-class TrainingPanel(QWidget):
+class TrainingPanel(Panel):
     newWanted = Signal()
     likeWanted = Signal(object)  # Run whose settings a new one should have
     openRunWanted = Signal()
@@ -88,6 +89,10 @@ class TrainingPanel(QWidget):
     def chosen(self) -> Sequence[Run]:
         """The selected runs, the current one first."""
         return self._chosen
+
+    def focus_part(self) -> QWidget:
+        """The list, or what makes the first run."""
+        return self.table if len(self.runs) else self.first
 
     @property
     def averaging(self) -> bool:

@@ -147,6 +147,20 @@ def test_a_name_that_is_no_folder(desk: Desk, name: str) -> None:
     assert desk.launched == []
 
 
+def test_a_folder_that_cannot_be_made(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = NewRun(Runs(tmp_path / "file"), parent)
+    dialog.show()
+    QTest.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    assert "cannot be made" in dialog.error.text()
+    assert dialog.isVisible()
+    dialog.close()
+
+
 def test_a_name_that_is_taken(desk: Desk) -> None:
     make_run(desk.runs.folder / "one")
     desk.dialog.name.selectAll()

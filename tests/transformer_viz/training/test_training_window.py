@@ -176,6 +176,10 @@ def test_the_panel_is_shown_and_hidden_by_its_key(open_window: Callable[[], Show
     QTest.keyClick(QApplication.focusWidget() or shown.window, Qt.Key.Key_T, both)
     assert shown.panel.isVisible()
     assert shown.panel.first.hasFocus()
+    shown.window.commands["next_panel"].trigger()
+    assert not shown.panel.first.hasFocus()
+    shown.window.commands["previous_panel"].trigger()
+    assert shown.panel.first.hasFocus()
     QTest.keyClick(shown.panel.first, Qt.Key.Key_T, both)
     assert not shown.panel.isVisible()
 
