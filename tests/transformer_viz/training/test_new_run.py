@@ -147,9 +147,7 @@ def test_a_name_that_is_no_folder(desk: Desk, name: str) -> None:
     assert desk.launched == []
 
 
-def test_a_folder_that_cannot_be_made(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_made(tmp_path: Path, qtbot: QtBot) -> None:
     (tmp_path / "file").touch()
     parent = QWidget()
     qtbot.addWidget(parent)
