@@ -33,6 +33,8 @@ from core.training.trainer import Trainer
 from core.training.vocabulary import tokenizer_lines
 from core.training.workers import ALONE, Workers
 
+_COMPILER = ("torch._dynamo", "torch._inductor")
+
 Tell = Callable[[Event], None]
 ShouldStop = Callable[[], bool]
 
@@ -327,6 +329,13 @@ def _train(trainer: Trainer, report: list[str], *, resumed: bool) -> None:
             f"{trainer.position.update:,}: start a new run with half of source_batch_tokens (now "
             f"{training.source_batch_tokens}) and target_batch_tokens (now "
             f"{training.target_batch_tokens}) and twice the accumulation."
+        ) from error
+    except RuntimeError as error:
+        if not (training.compile and type(error).__module__.startswith(_COMPILER)):
+            raise
+        raise UserError(
+            "torch.compile does not work on this machine, for which it needs a C++ compiler or, on "
+            f"CUDA, Triton; start the run with compile=false. It says: {str(error).splitlines()[0]}"
         ) from error
     except OSError as error:
         raise UserError(write_problem(error.filename or trainer.folder.path, error)) from error

@@ -141,6 +141,17 @@ def test_a_memory_that_is_too_small(
         start(path, copies)
 
 
+def test_a_machine_that_cannot_compile(
+    path: Path, copies: RunConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: Updater, batches: Any, number: int) -> None:
+        raise torch._dynamo.exc.TorchRuntimeError("No working compiler found.\nSet the variable …")
+
+    monkeypatch.setattr(Updater, "apply", fail)
+    with pytest.raises(UserError, match=r"compile=false\. It says: No working compiler found\.$"):
+        start(path, copies.with_settings({"compile": True}))
+
+
 def test_a_place_that_may_not_be_written(
     tmp_path: Path, copies: RunConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
