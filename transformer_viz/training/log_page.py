@@ -1,0 +1,39 @@
+"""What the process of a run said to people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+from transformer_viz.theme import Theme
+from transformer_viz.training.run import Run
+
+
+class LogPage(QPlainTextEdit):
+    """The end of `log.txt`, which grows while the run goes on."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setReadOnly(True)
+        self.setAccessibleName("Log of the run")
+        self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.setPlaceholderText("Runs that were started in a terminal say it there.")
+        self._run: Run | None = None
+
+    def show_runs(self, runs: Sequence[Run]) -> None:
+        if self._run is not None:
+            self._run.changed.disconnect(self._refresh)
+        self._run = runs[0] if runs else None
+        if self._run is not None:
+            self._run.changed.connect(self._refresh)
+        self._refresh()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """All of it follows from the style sheet."""
+
+    def _refresh(self) -> None:
+        text = "" if self._run is None else self._run.log_end().strip()
+        if text != self.toPlainText():
+            self.setPlainText(text)
+            self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
