@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QInputDialog,
     QMessageBox,
-    QPlainTextEdit,
     QPushButton,
     QSplitter,
     QStackedWidget,
@@ -26,6 +25,7 @@ from core.errors import UserError
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.training.child import Child
 from transformer_viz.training.curves import Curves
+from transformer_viz.training.log_page import LogPage
 from transformer_viz.training.overview import Overview
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.runs import Runs
@@ -340,35 +340,6 @@ class TrainingPanel(Panel):
                     f"{run.name} lies in the folder of the runs, so it is listed; delete it, "
                     "or move its folder elsewhere."
                 )
-
-
-class LogPage(QPlainTextEdit):
-    """What the process said to people."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setReadOnly(True)
-        self.setAccessibleName("Log of the run")
-        self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
-        self.setPlaceholderText("Runs that were started in a terminal say it there.")
-        self._run: Run | None = None
-
-    def show_runs(self, runs: Sequence[Run]) -> None:
-        if self._run is not None:
-            self._run.changed.disconnect(self._refresh)
-        self._run = runs[0] if runs else None
-        if self._run is not None:
-            self._run.changed.connect(self._refresh)
-        self._refresh()
-
-    def apply_theme(self, theme: Theme) -> None:
-        """All of it follows from the style sheet."""
-
-    def _refresh(self) -> None:
-        text = "" if self._run is None else self._run.log_end().strip()
-        if text != self.toPlainText():
-            self.setPlainText(text)
-            self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
 
 def _is_alive(run: Run) -> bool:
