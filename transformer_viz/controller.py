@@ -51,6 +51,7 @@ class Controller(QObject):
         self._opening = True  # the next trace opens on the head worth showing
         self._wanted: Selection | None = None  # what to select in the trace of the text
         self._trace_file: Path | None = None  # that the trace shown is from, without the model
+        self._about_trace = ""
         self._fallback: Path | None = None  # opened where the first model fails
         self._passing: Path | None = None  # on its way, see `open`
         self.transfers = Transfers(self)
@@ -146,16 +147,20 @@ class Controller(QObject):
         """The file that the trace shown was read from; None if the model made it."""
         return self._trace_file
 
-    def show_trace(self, trace: Trace, path: Path, selection: Selection | None = None) -> None:
-        """Show a trace from a file, until the text is edited: the model then answers again."""
+    def show_trace(
+        self, trace: Trace, path: Path, selection: Selection | None = None, about: str = ""
+    ) -> None:
+        """Show a trace from a file, until the text is edited: the model then answers again.
+        `about` says in the status line what it is, in place of the file's name."""
         self._engine.cancel_explain()
         self._stop_waiting()
         self._wanted = None
         self._trace_file = path
+        self._about_trace = about or f"trace from {path.name}"
         self.unknownChanged.emit([])
         self._session.set_text(trace.text)
         self._session.set_trace(trace, selection)
-        self._settle(Phase.READY, f"trace from {path.name}")
+        self._settle(Phase.READY, self._about_trace)
 
     def set_search(self, search: Search) -> None:
         changes = {"beam": search.beam, "alpha": search.alpha}
@@ -270,7 +275,7 @@ class Controller(QObject):
     def _answer_again(self) -> None:
         """After a model was loaded, or not: translate what is shown, unless it is from a file."""
         if self._trace_file is not None:
-            self._settle(Phase.READY, f"trace from {self._trace_file.name}")
+            self._settle(Phase.READY, self._about_trace)
         else:
             self.translate(self._session.text, self._wanted)
 

@@ -113,4 +113,18 @@ PANEL_KEYS: dict[str, tuple[Keys, ...]] = {
         Keys("0 Home", "show the whole map"),
     ),
     "inspector": (Keys("Up Down", "pin the key above, below"),),
+    "curves of training": (
+        Keys("Left Right", "read off the point before, after"),
+        Keys("PgUp PgDown", "ten points back, on"),
+        Keys("Return", "replay that step, where attention was recorded"),
+        Keys(_ARROWS, "move the part that is shown", "Shift+"),
+        _ZOOM,
+        Keys("0 Home", "show all"),
+    ),
+    "slider over training": (
+        Keys("Left Right Down Up", "recorded step before, after"),
+        Keys("PgDown PgUp", "four back, on"),
+        Keys("Home End", "first, newest step"),
+        Keys("Space", "play, pause"),
+    ),
 }

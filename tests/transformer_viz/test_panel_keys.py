@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from string import ascii_uppercase
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QKeyEvent, QKeySequence
@@ -11,8 +12,10 @@ from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind
 from tests.transformer_viz.decoding_desk import Desk, desk, tiny_model
+from transformer_viz.drawing.chart_layout import Line
 from transformer_viz.panel_keys import PANEL_KEYS, Keys
 from transformer_viz.theme import ThemeChoice, ThemeManager
+from transformer_viz.training.attention_page import AttentionPage
 from transformer_viz.window import Window
 
 __all__ = ["desk", "tiny_model"]
@@ -46,6 +49,11 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
     window.commands["beam_tree"].trigger()
     desk.decoding.grow_tree()
     desk.wait(lambda: desk.decoding.tree is not None)
+    training = AttentionPage(desk.session, desk.controller)
+    qtbot.addWidget(training)
+    chart = training.specialists.chart
+    chart.show_lines([Line(np.arange(3.0), np.arange(3.0), "loss", 0)])
+    chart.read_off(1)
     yield {
         FIELD: window.source.editor,
         "German text": window.chips,
@@ -59,6 +67,8 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
         "beam tree": stage.decoding.beam.canvas,
         "comparison": stage.compare,
         "inspector": window.inspector.bars,
+        "curves of training": chart,
+        "slider over training": training.slider,
     }
     window.close()
     window.deleteLater()

@@ -42,7 +42,7 @@ def draw_chart(
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     _draw_axes(painter, window, layout, theme, font, unit)
-    painter.setClipRect(layout.plot.adjusted(-2, -2, 2, 2))
+    painter.setClipRect(layout.plot.adjusted(-GRID, -GRID, GRID, GRID))  # dots reach over it
     for line in lines:
         if line.raw is not None:
             faint = head_color(theme, line.slot)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.training.list_style import list_style
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.wording import duration, quantity
 
@@ -97,14 +98,7 @@ class Overview(QWidget):
                 self.models.setCurrentRow(row)
 
     def apply_theme(self, theme: Theme) -> None:
-        self.models.setStyleSheet(
-            f"QListWidget {{ background: {theme.paper}; border: 1px solid {theme.line};"
-            f" border-radius: 4px; outline: none; }}"
-            f"QListWidget:focus {{ border-color: {theme.accent}; }}"
-            f"QListWidget::item {{ padding: {GRID}px {2 * GRID}px; }}"
-            f"QListWidget::item:selected {{ background: {theme.accent_soft};"
-            f" color: {theme.ink}; }}"
-        )
+        self.models.setStyleSheet(list_style(theme))
 
     def _refresh(self) -> None:
         run = self._run

@@ -109,7 +109,11 @@ class TrainingPanel(Panel):
 
     def set_corner(self, widget: QWidget, page: Page) -> None:
         """What stands beside the tabs, whichever of them is shown."""
-        self.tabs.setCornerWidget(widget)
+        corner = QWidget()
+        room = QHBoxLayout(corner)
+        room.setContentsMargins(0, 0, 4 * GRID, GRID)
+        room.addWidget(widget)
+        self.tabs.setCornerWidget(corner)
         self._add(page)
 
     def _add(self, page: Page) -> None:

@@ -263,9 +263,13 @@ class Replay(QObject):
             selection = carried(selection, origin, trace)
         self._showing = True
         try:
-            self._controller.show_trace(trace, path, selection)
+            self._controller.show_trace(trace, path, selection, self._about())
         finally:
             self._showing = False
+
+    def _about(self) -> str:
+        assert self._run is not None
+        return f"{self._run.name} at step {self.step:,}"
 
     def _play_on(self) -> None:
         if self._index >= len(self.steps) - 1:

@@ -24,6 +24,7 @@ from transformer_viz.drawing.head_colors import color_slots
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.training.chart import Chart
+from transformer_viz.training.list_style import list_style
 from transformer_viz.training.statistics import (
     PRONOUN,
     STATISTICS,
@@ -34,7 +35,7 @@ from transformer_viz.training.statistics import (
     since_in_words,
 )
 
-_LIST_WIDTH = 56 * GRID
+_LIST_WIDTH = 64 * GRID
 _USUAL = 0.5
 
 
@@ -78,7 +79,6 @@ class Specialists(QWidget):
         self.heads.setAccessibleName("Heads by when they specialised")
         self.heads.setFrameShape(QListWidget.Shape.NoFrame)
         self.heads.setFixedWidth(_LIST_WIDTH)
-        self.heads.setSpacing(1)
         below = QHBoxLayout()
         below.addWidget(self.chart, 1)
         below.addWidget(self.heads)
@@ -103,6 +103,7 @@ class Specialists(QWidget):
 
     def apply_theme(self, theme: Theme) -> None:
         self.chart.apply_theme(theme)
+        self.heads.setStyleSheet(list_style(theme))
         dress_spin_box(self.threshold, theme)
 
     def _on_statistic(self) -> None:

@@ -143,6 +143,7 @@ def test_the_slider_shows_each_recorded_step(stage: Stage, page: AttentionPage, 
         qtbot.waitUntil(lambda step=step: shown_step(stage) == step)
         assert page.position.text().startswith(f"step {step:,} ")
     assert stage.session.text == PROBES[0]
+    assert stage.session.status.message == "one at step 100"
     assert stage.session.model is not None
     assert stage.session.model.path == GOOD
 
