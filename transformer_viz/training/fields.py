@@ -89,7 +89,7 @@ class Field:
     Attributes:
         choices: what it may be, where that is a short list.
         optional: whether nothing may be typed.
-        kind: int, float, bool, str or tuple.
+        kind: int, float, bool, str, or tuple for texts, one in each line.
     """
 
     name: str
@@ -104,20 +104,23 @@ class Field:
         if re.fullmatch(r"(d_\w+)", self.name):
             return self.name
         words = self.name.replace("d_ff", "d‗ff").replace("_", " ").replace("‗", "_")
-        return words[0].upper() + words[1:]
+        how = ", one in each line" if self.kind is tuple else ""
+        return words[0].upper() + words[1:] + how
 
     def show(self, value: Any) -> str:
         """The value as it is typed."""
         if value is None:
             return ""
         if isinstance(value, tuple):
-            return json.dumps(list(value), ensure_ascii=False)
+            return "\n".join(value)
         if isinstance(value, float):
             return f"{value:g}"
         return str(value)
 
     def read(self, text: str) -> Any:
         """What was typed, as a value for the configuration to check; else the text itself."""
+        if self.kind is tuple:
+            return tuple(line.strip() for line in text.split("\n") if line.strip())
         text = text.strip()
         if not text and self.optional:
             return None

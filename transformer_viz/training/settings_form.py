@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QLineEdit,
+    QPlainTextEdit,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -26,6 +27,7 @@ from transformer_viz.views.accessibility import announce
 
 _NAMED = re.compile(r"(\w+) = ")
 _FIELD_WIDTH = 34 * GRID
+_LINES_HEIGHT = 18 * GRID
 
 
 class SettingsForm(QWidget):
@@ -166,8 +168,6 @@ class FieldRow(QWidget):
         self.searched = f"{field.name} {field.label} {field.meaning}".lower()
         self.editor = self._make_editor()
         self.editor.setAccessibleName(field.label)
-        self.editor.setFixedWidth(_FIELD_WIDTH)
-        self.editor.setMinimumHeight(6 * GRID)
         self._label = QLabel(field.label)
         self._label.setBuddy(self.editor)
         self._error = QLabel()
@@ -179,8 +179,14 @@ class FieldRow(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(0)
         grid.addWidget(self._label, 0, 0)
-        grid.addWidget(self.editor, 0, 1)
-        grid.addWidget(self._error, 1, 0, 1, 2)
+        if field.kind is tuple:
+            self.editor.setFixedHeight(_LINES_HEIGHT)
+            grid.addWidget(self.editor, 1, 0, 1, 2)
+        else:
+            self.editor.setFixedWidth(_FIELD_WIDTH)
+            self.editor.setMinimumHeight(6 * GRID)
+            grid.addWidget(self.editor, 0, 1)
+        grid.addWidget(self._error, 2, 0, 1, 2)
         grid.setColumnStretch(0, 1)
 
     @property
@@ -195,6 +201,8 @@ class FieldRow(QWidget):
                 return self.editor.currentText()
             case QLineEdit():
                 return self._read(self.editor.text())
+            case QPlainTextEdit():
+                return self._read(self.editor.toPlainText())
         raise AssertionError(self.editor)
 
     def set_value(self, value: Any, usual: Any) -> None:
@@ -208,6 +216,8 @@ class FieldRow(QWidget):
             case QLineEdit():
                 self.editor.setText(shown)
                 self.editor.setCursorPosition(0)
+            case QPlainTextEdit():
+                self.editor.setPlainText(shown)
         default = self.field.show(usual) or "nothing"
         tip = "\n".join(
             part
@@ -227,7 +237,7 @@ class FieldRow(QWidget):
         value = self.field.read(text)
         if self.field.kind is float and type(value) is int:
             return float(value)
-        return tuple(value) if isinstance(value, list) else value
+        return value
 
     def _make_editor(self) -> QWidget:
         if self.field.kind is bool:
@@ -239,6 +249,11 @@ class FieldRow(QWidget):
             choice.addItems(self.field.choices)
             choice.currentTextChanged.connect(self.edited)
             return choice
+        if self.field.kind is tuple:
+            lines = QPlainTextEdit()
+            lines.setTabChangesFocus(True)
+            lines.textChanged.connect(self.edited)
+            return lines
         line = QLineEdit()
         if self.field.optional:
             line.setPlaceholderText("automatic" if self.field.name != "licence" else "")

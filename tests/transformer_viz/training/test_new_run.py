@@ -6,11 +6,19 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QListWidget, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QLineEdit,
+    QListWidget,
+    QPlainTextEdit,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from core.corpus.grammar.registry import FAMILIES
 from core.presets import PRESETS, preset
+from core.training.config import MOST_PROBES, PROBES
 from core.training.estimate import parameter_count
 from core.training.run_folder import RunFolder
 from tests.transformer_viz.training.folders import make_run
@@ -100,6 +108,21 @@ def test_nothing_typed_is_nothing_where_that_is_allowed(desk: Desk) -> None:
     assert desk.dialog.config.training.clip_norm == 2.0
     desk.type("clip_norm", "")
     assert desk.dialog.config == preset("tiny")
+
+
+def test_probe_sentences_are_typed_one_in_each_line(desk: Desk) -> None:
+    editor = desk.dialog.settings.rows["probes"].editor
+    assert isinstance(editor, QPlainTextEdit)
+    assert editor.toPlainText().split("\n") == list(PROBES)
+    editor.selectAll()
+    QTest.keyClicks(editor, "He came, she [went].")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    QTest.keyClicks(editor, "It is a snake_case.")
+    config = desk.dialog.config
+    assert config is not None
+    assert config.training.probes == ("He came, she [went].", "It is a snake_case.")
+    editor.setPlainText("\n".join(map(str, range(MOST_PROBES + 1))))
+    assert desk.error("probes").startswith(f"Allowed: up to {MOST_PROBES} sentences")
 
 
 def test_the_search_leaves_what_has_all_words(desk: Desk, qtbot: QtBot) -> None:
@@ -254,7 +277,9 @@ def test_everything_that_takes_the_focus_has_a_name(desk: Desk) -> None:
     unnamed = [
         widget
         for widget in controls
-        if isinstance(widget, QLineEdit | QComboBox | QListWidget | QAbstractButton)
+        if isinstance(
+            widget, QLineEdit | QPlainTextEdit | QComboBox | QListWidget | QAbstractButton
+        )
         and widget.focusPolicy() is not Qt.FocusPolicy.NoFocus
         and not (widget.accessibleName() or getattr(widget, "text", str)())
     ]
