@@ -55,7 +55,8 @@ class Started(Event):
 class Step(Event):
     """Means since the last such event; losses are in nats.
 
-    ``train_loss`` is the smoothed loss of a target token, ``gloss_loss`` that of a glossed word,
+    ``train_loss`` is the smoothed loss of a target token, ``train_nll`` the same without smoothing
+    (None for a line that an earlier version began), ``gloss_loss`` that of a glossed word,
     ``tokens_per_second`` counts target tokens without padding. ``position_cosine`` is the mean
     cosine between the encoder's outputs at different positions of a sentence; near 1 the encoder
     has collapsed. ``seconds`` have been spent on updates since the run began.
@@ -64,6 +65,7 @@ class Step(Event):
     name = "step"
     epoch: int
     train_loss: float
+    train_nll: float | None = None
     gloss_loss: float | None
     learning_rate: float
     gradient_norm: float

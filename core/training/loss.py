@@ -35,10 +35,18 @@ def cross_entropy(
     Returns:
         [], computed in float32 at least, whatever comes in.
     """
-    loss: Tensor = _CrossEntropy.apply(  # type: ignore[no-untyped-call]
+    return cross_entropies(hidden, weight, bias, target, smoothing=smoothing)[0]
+
+
+def cross_entropies(
+    hidden: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, *, smoothing: float
+) -> tuple[Tensor, Tensor]:
+    """What ``cross_entropy`` returns, and beside it the same without smoothing, to be looked at:
+    the second has no gradient."""
+    losses: tuple[Tensor, Tensor] = _CrossEntropy.apply(  # type: ignore[no-untyped-call]
         hidden, weight, bias, target, smoothing, torch.is_grad_enabled()
     )
-    return loss
+    return losses
 
 
 class _CrossEntropy(torch.autograd.Function):
@@ -53,12 +61,13 @@ class _CrossEntropy(torch.autograd.Function):
         target: Tensor,
         smoothing: float,
         differentiate: bool,
-    ) -> Tensor:
+    ) -> tuple[Tensor, Tensor]:
         wide = torch.promote_types(hidden.dtype, torch.float32)
         matrix = weight.to(_product_dtype(hidden))  # [V, D]
         vocabulary = len(matrix)
         products = matrix.new_empty(min(len(hidden), _CHUNK), vocabulary)
         loss = hidden.new_zeros((), dtype=wide)
+        plain = loss.clone()
         gradients = _Gradients(hidden, weight, bias) if differentiate else None
         for start in range(0, len(hidden), _CHUNK):
             chunk = slice(start, start + _CHUNK)
@@ -68,7 +77,9 @@ class _CrossEntropy(torch.autograd.Function):
             if bias is not None:
                 log_p += bias
             torch.log_softmax(log_p, dim=-1, out=log_p)
-            loss -= (1.0 - smoothing) * log_p.gather(1, gold).sum()
+            likelihood = log_p.gather(1, gold).sum()
+            plain -= likelihood
+            loss -= (1.0 - smoothing) * likelihood
             if smoothing:
                 loss -= smoothing / vocabulary * log_p.sum()
             if gradients is not None:
@@ -78,7 +89,8 @@ class _CrossEntropy(torch.autograd.Function):
                 gradients.add(chunk, error, x, matrix)
         if gradients is not None:
             ctx.save_for_backward(gradients.hidden, gradients.weight, gradients.bias)
-        return loss
+        ctx.mark_non_differentiable(plain)
+        return loss, plain
 
     @staticmethod
     @once_differentiable

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from core.model.transformer import Transformer
 from core.training.batch import Batch
 from core.training.config import TrainingConfig
-from core.training.loss import cross_entropy
+from core.training.loss import cross_entropies, cross_entropy
 
 
 class Objective(nn.Module):
@@ -29,15 +29,17 @@ class Objective(nn.Module):
             self._encode = torch.compile(model.encode, dynamic=True)
             self._decode = torch.compile(model.decode, dynamic=True)
 
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
-        """The smoothed loss, that of the glosses, and the memory [B, S, D]."""
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The smoothed loss, that of the glosses, the memory [B, S, D], and what the smoothed loss
+        would be without smoothing, which has no gradient."""
         memory = self._encode(batch.source)
-        return self.target_loss(memory, batch), self.gloss_loss(memory, batch), memory
+        loss, plain = self.target_losses(memory, batch)
+        return loss, self.gloss_loss(memory, batch), memory, plain
 
-    def target_loss(self, memory: Tensor, batch: Batch) -> Tensor:
-        """The smoothed loss. Padding never reaches the output layer."""
+    def target_losses(self, memory: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """With smoothing and without. Padding never reaches the output layer."""
         hidden = self._decode(batch.target_in, memory, batch.source)  # [B, T, D]
-        return cross_entropy(
+        return cross_entropies(
             hidden.flatten(0, 1)[batch.real],  # [N, D]
             self.model.output_embedding.weight,
             self.model.output_bias,

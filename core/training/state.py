@@ -34,9 +34,11 @@ FORMAT = "transformer-viz-state"
 
 @dataclass(slots=True, kw_only=True)
 class Sums:
-    """What was summed over the updates since the last logged step."""
+    """What was summed over the updates since the last logged step; ``nll`` is None where an
+    earlier version began the sum."""
 
     loss: float = 0.0
+    nll: float | None = 0.0
     tokens: int = 0
     gloss: float = 0.0
     glosses: int = 0
@@ -60,9 +62,9 @@ class Position:
 
     @classmethod
     def from_json(cls, text: str) -> Position:
-        """States of earlier versions know of no best validation."""
+        """States of earlier versions know of no best validation and no ``nll``."""
         values = json.loads(text)
-        values["since_log"] = Sums(**values["since_log"])
+        values["since_log"] = Sums(**({"nll": None} | values["since_log"]))
         if "best" in values:
             values["best"] = Best.from_dict(values["best"])
         return cls(**values)

@@ -173,6 +173,8 @@ class Trainer:
         self.position.seconds += seconds
         sums = self.position.since_log
         sums.loss += update.loss_sum
+        if sums.nll is not None:
+            sums.nll += update.nll_sum
         sums.tokens += update.tokens
         sums.gloss += update.gloss_sum
         sums.glosses += update.glosses
@@ -185,6 +187,7 @@ class Trainer:
                 step=self.position.update,
                 epoch=self.position.epoch,
                 train_loss=sums.loss / sums.tokens,
+                train_nll=None if sums.nll is None else sums.nll / sums.tokens,
                 gloss_loss=sums.gloss / sums.glosses if sums.glosses else None,
                 learning_rate=update.learning_rate,
                 gradient_norm=update.gradient_norm,

@@ -27,10 +27,12 @@ from core.training.workers import ALONE, Workers, unsynchronised
 class Update:
     """Sums over the batches of all workers; the norm is the gradient's before clipping.
 
-    ``memory`` [B, S, D] and ``source_real`` [B, S] are those of this worker's last batch.
+    ``nll_sum`` is ``loss_sum`` without smoothing. ``memory`` [B, S, D] and ``source_real`` [B, S]
+    are those of this worker's last batch.
     """
 
     loss_sum: float
+    nll_sum: float
     tokens: int
     gloss_sum: float
     glosses: int
@@ -90,20 +92,23 @@ class Updater:
         tokens, glosses = self.workers.sum(
             sum(batch.tokens for batch in batches), sum(len(batch.gloss_at) for batch in batches)
         )
-        loss_sum = gloss_sum = torch.zeros((), device=self.device)
+        loss_sum = gloss_sum = nll_sum = torch.zeros((), device=self.device)
         self.optimizer.zero_grad(set_to_none=True)
         for index, batch in enumerate(batches):
             last = index == len(batches) - 1
             with nullcontext() if last else unsynchronised(self._parallel):
                 with self._autocast():
-                    loss, gloss, memory = self._parallel(batch)
+                    loss, gloss, memory, nll = self._parallel(batch)
                 mean = (loss + self.config.gloss_weight * gloss) / tokens
                 torch.autograd.backward(self.scaler.scale(mean))
             loss_sum = loss_sum + loss.detach()
             gloss_sum = gloss_sum + gloss.detach()
+            nll_sum = nll_sum + nll
         self.scaler.unscale_(self.optimizer)
         norm = self._clip()
-        total_loss, total_gloss = self.workers.sum(loss_sum.item(), gloss_sum.item())
+        total_loss, total_gloss, total_nll = self.workers.sum(
+            loss_sum.item(), gloss_sum.item(), nll_sum.item()
+        )
         if not math.isfinite(norm + total_loss):
             with self.workers.agreed():
                 self._back_off(number, total_loss)
@@ -122,6 +127,7 @@ class Updater:
         self.scaler.update()
         return Update(
             loss_sum=total_loss,
+            nll_sum=total_nll,
             tokens=int(tokens),
             gloss_sum=total_gloss,
             glosses=int(glosses),

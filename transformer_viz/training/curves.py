@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
@@ -17,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from transformer_viz.drawing.axis import AxisScale
-from transformer_viz.drawing.chart_layout import Line
+from transformer_viz.drawing.chart_layout import Floats, Line
 from transformer_viz.theme import GRID, LIGHT, Theme, dress_spin_box, set_role
 from transformer_viz.training.chart import KEYS, Chart
 from transformer_viz.training.metrics import METRICS, Metric, Part, smoothed
@@ -144,8 +145,8 @@ class Curves(Panel):
         lines, weight = [], self.smoothing.value()
         several = len(self._runs) > 1
         for number, run in enumerate(self._runs):
-            for index, part in enumerate(metric.parts):
-                steps, values = run.series(part.key)
+            for index, wanted in enumerate(metric.parts):
+                part, steps, values = _points(run, wanted)
                 if not len(steps):
                     continue
                 smooth = weight > 0 and part.noisy
@@ -174,6 +175,14 @@ class Curves(Panel):
             when = "It is measured at the first validation." if measured else ""
             return f"No {metric.name} in this run yet", when
         return "Nothing logged yet", "The first line comes after log_every updates."
+
+
+def _points(run: Run, part: Part) -> tuple[Part, Floats, Floats]:
+    """Steps and values of a part, or of what stands in its place, and which it is."""
+    steps, values = run.series(part.key)
+    if not len(steps) and part.otherwise is not None:
+        return _points(run, part.otherwise)
+    return part, steps, np.exp(values) if part.exponential else values
 
 
 def _toggle(text: str, tip: str) -> QPushButton:

@@ -18,12 +18,16 @@ class Part:
         key: in metrics.jsonl.
         measured: now and then, at a validation.
         noisy: worth smoothing.
+        exponential: exp of the value is shown.
+        otherwise: shown in its place in runs that do not have the key.
     """
 
     key: str
     name: str
     measured: bool = False
     noisy: bool = False
+    exponential: bool = False
+    otherwise: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +46,15 @@ METRICS = (
         "loss",
         "Loss",
         "nats per token",
-        "Training: cross-entropy against smoothed targets, with dropout, mean since the last "
-        "line. Validation: negative log-likelihood, unsmoothed, without dropout.",
+        "Negative log-likelihood without label smoothing. Training: with dropout, mean since the "
+        "line before; validation: without dropout.",
         (
-            Part("train_loss", "training", noisy=True),
+            Part(
+                "train_nll",
+                "training",
+                noisy=True,
+                otherwise=Part("train_loss", "training, smoothed targets", noisy=True),
+            ),
             Part("valid_loss", "validation", measured=True),
         ),
     ),
@@ -53,8 +62,11 @@ METRICS = (
         "perplexity",
         "Perplexity",
         "per token",
-        "exp of the validation loss: how many tokens the model hesitates between.",
-        (Part("perplexity", "validation", measured=True),),
+        "exp of the loss: between how many tokens the model hesitates.",
+        (
+            Part("train_nll", "training", noisy=True, exponential=True),
+            Part("perplexity", "validation", measured=True),
+        ),
     ),
     Metric(
         "bleu",
@@ -90,6 +102,13 @@ METRICS = (
         "norm",
         "Euclidean norm of the whole gradient, before clipping.",
         (Part("gradient_norm", "gradient norm", noisy=True),),
+    ),
+    Metric(
+        "objective",
+        "Training objective",
+        "nats per token",
+        "Cross-entropy against smoothed targets, which is minimised (the paper, section 5.4).",
+        (Part("train_loss", "training", noisy=True),),
     ),
     Metric(
         "gloss",

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from core.training import loss as module
-from core.training.loss import cross_entropy
+from core.training.loss import cross_entropies, cross_entropy
 
 N, D, V = 7, 5, 9
 
@@ -56,6 +56,15 @@ def test_value_and_gradients_are_those_of_torch(
     torch.testing.assert_close(
         torch.autograd.grad(3.0 * ours, leaves), torch.autograd.grad(3.0 * twin, leaves)
     )
+
+
+def test_the_plain_loss_beside_it_is_the_one_without_smoothing() -> None:
+    hidden, weight, bias, target = inputs()
+    loss, plain = cross_entropies(hidden, weight, bias, target, smoothing=0.1)
+    assert loss.item() == cross_entropy(hidden, weight, bias, target, smoothing=0.1).item()
+    assert plain.item() == cross_entropy(hidden, weight, bias, target).item()
+    assert loss.requires_grad
+    assert not plain.requires_grad
 
 
 def test_no_position_gives_zero_and_no_gradient() -> None:

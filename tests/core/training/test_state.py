@@ -109,6 +109,12 @@ def test_settings_that_changed_are_named(
         resume(stopped)
 
 
+def test_a_sum_that_an_earlier_version_began_is_no_number() -> None:
+    old = {"update": 3, "since_log": {"loss": 6.0, "tokens": 3}}
+    assert Position.from_json(json.dumps(old)).since_log.nll is None
+    assert Position.from_json(json.dumps({"since_log": {"nll": 2.0}})).since_log.nll == 2.0
+
+
 def test_settings_that_no_weight_depends_on_may_change(
     stopped: RunFolder, edit: Callable[..., None], tmp_path: Path
 ) -> None:
@@ -127,6 +133,7 @@ def test_a_run_of_an_earlier_version_goes_on(stopped: RunFolder, edit: Callable[
     tensors = safetensors.torch.load_file(stopped.state)
     position = json.loads(metadata["position"])
     del position["best"]
+    del position["since_log"]["nll"]
     old = {"format": metadata["format"], "position": json.dumps(position)}
     safetensors.torch.save_file(tensors, stopped.state, metadata=old)
     resume(stopped)

@@ -26,6 +26,7 @@ def log_steps(run: Run, first: int, last: int, every: int = 10) -> None:
     for step in range(first, last + 1, every):
         line: dict[str, Any] = {
             "step": step,
+            "train_nll": 8 / (1 + step / 20),
             "train_loss": 8 / (1 + step / 20) + 0.1 * (step % 20 == 0),
             "learning_rate": step * 1e-5,
             "gradient_norm": 1.0,

@@ -9,7 +9,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from tests.transformer_viz.training.fake_run import log_steps, make_run
+from tests.transformer_viz.training.fake_run import add_lines, log_steps, make_run
 from transformer_viz.drawing.axis import AxisScale
 from transformer_viz.theme import DARK
 from transformer_viz.training.curves import Curves
@@ -84,6 +84,23 @@ def test_a_metric_that_the_run_has_not_is_said_to_be_missing(learning: Curves) -
     choose(learning, "Gloss loss")
     assert not learning.chart.isVisible()
     assert "No Gloss loss in this run yet" in says(learning)
+
+
+def test_a_run_of_an_earlier_version_shows_its_smoothed_loss(
+    curves: Curves, tmp_path: Path
+) -> None:
+    run = make_run(tmp_path / "old")
+    add_lines(run.folder.metrics, [{"step": step, "train_loss": 5.0} for step in (10, 20)])
+    run.poll()
+    curves.show_runs([run])
+    assert labels(curves) == ["training, smoothed targets"]
+
+
+def test_perplexity_is_exp_of_the_loss(learning: Curves) -> None:
+    choose(learning, "Perplexity")
+    training, validation = learning.chart.lines
+    np.testing.assert_allclose(training.y, np.exp(8 / (1 + training.x / 20)))
+    np.testing.assert_allclose(validation.y, 2.718 ** (7 / (1 + validation.x / 20)))
 
 
 def test_without_runs_it_says_what_to_do(curves: Curves) -> None:
@@ -168,7 +185,7 @@ def test_the_pointer_reads_values_off(learning: Curves) -> None:
     at = QPoint(round(float(layout.x(100, window))), round(layout.plot.center().y()))
     QTest.mouseMove(chart, at)
     assert chart.step == 100
-    assert chart.accessibleDescription().startswith("Step 100: training 1.4")
+    assert chart.accessibleDescription().startswith("Step 100: training 1.333; validation 1.167")
 
 
 def test_keys_read_values_off(learning: Curves) -> None:
