@@ -11,7 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from transformer_viz.drawing.numbers import compact
 
-_MANTISSAS = ((1,), (1, 3), (1, 2, 5), (1, 2, 3, 5, 7))
+# Values in a decade, decades from one to the next, and how few of them still make a scale.
+_DENSITIES = (
+    *(((1, 2, 3, 5, 7), 1, 3), ((1, 2, 5), 1, 3), ((1, 3), 1, 3), ((1,), 1, 3)),
+    *(((1,), stride, 2) for stride in range(2, 9)),
+)
 
 
 class AxisScale(StrEnum):
@@ -43,15 +47,12 @@ def ticks(low: float, high: float, scale: AxisScale, most: int, least: float = 0
     """Round values between two places, at most ``most`` and no closer than ``least``."""
     first, last = value_at(low, scale), value_at(high, scale)
     if scale is not AxisScale.LINEAR:
-        for mantissas in reversed(_MANTISSAS):
-            found = _in_decades(first, last, mantissas, 1)
-            if scale is AxisScale.LOG_STEP and first <= 0:
-                found = [0.0, *found]
-            if 3 <= len(found) <= most:
-                return found
-        stride = math.ceil((high - low) / max(1, most - 1))
-        if stride > 1:
-            return _in_decades(first, last, (1,), stride)
+        for mantissas, stride, fewest in _DENSITIES:
+            found = _in_decades(first, last, mantissas, stride)
+            with_zero = [0.0, *found] if scale is AxisScale.LOG_STEP and first <= 0 else found
+            for values in (with_zero, found):
+                if fewest <= len(values) <= most:
+                    return values
     return _evenly(first, last, most, least)
 
 

@@ -24,7 +24,7 @@ from transformer_viz.drawing.head_colors import head_color
 from transformer_viz.drawing.numbers import compact
 from transformer_viz.theme import GRID, Theme, scaled_font
 
-_TICK_ROOM = 12 * GRID  # between two numbers of an axis, at least
+_TICK_ROOM = 6 * GRID  # between two numbers of an axis, at least
 _RAW = 0.3  # how strongly the line before smoothing is drawn
 
 
@@ -161,7 +161,7 @@ def _draw_axes(
     height = metrics.height()
     painter.setFont(small)
     line, soft = theme.color("line"), theme.color("soft")
-    rows = max(2, int(plot.height() / (2 * height)))
+    rows = max(2, int(plot.height() / (1.6 * height)))
     values = ticks(window.bottom, window.top, window.y_scale, rows)
     across = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     for value, text in zip(values, tick_texts(values), strict=True):

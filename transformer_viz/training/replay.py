@@ -174,6 +174,9 @@ class Replay(QObject):
         self._leave()
         if own.file is not None and own.trace is not None:
             self._controller.show_trace(own.trace, own.file, selection)
+        elif own.trace is not None:
+            self._controller.translate(own.text)  # another model may have been opened meanwhile
+            self._session.set_trace(own.trace, selection)
         else:
             self._controller.translate(own.text, selection)
 

@@ -40,6 +40,8 @@ def test_ticks_are_few_and_inside(scale: AxisScale, first: float, ratio: float, 
         (0, 4, AxisScale.LOG, 5, [1, 10, 100, 1000, 10000]),
         (-7, -3, AxisScale.LOG, 3, [1e-6, 1e-4]),
         (0, 3, AxisScale.LOG_STEP, 5, [0, 1, 10, 100]),
+        (0, 3.01, AxisScale.LOG_STEP, 4, [1, 10, 100, 1000]),
+        (0.1, 0.4, AxisScale.LOG, 4, [1.5, 2, 2.5]),
     ],
 )
 def test_ticks_are_round(

@@ -167,6 +167,8 @@ def test_own_text_comes_back_with_the_head_that_was_selected_last(
     qtbot.waitUntil(lambda: shown_step(stage) == 0)
     stage.session.select(layer=1, head=2)
     QTest.mouseClick(page.back, Qt.MouseButton.LeftButton)
+    assert stage.session.trace is not None
+    assert stage.session.trace.text == OWN  # at once
     qtbot.waitUntil(stage.shows(OWN))
     selection = stage.session.selection
     assert (selection.layer, selection.head, selection.query) == (1, 2, 1)
