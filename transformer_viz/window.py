@@ -69,8 +69,10 @@ class Window(QMainWindow):
         controller: Controller,
         themes: ThemeManager,
         log: Path | None = None,
+        runs: Path | None = None,
     ) -> None:
-        """`log`: the file that errors go to, if there is one."""
+        """`log`: the file that errors go to, if there is one; `runs`: the folder for training runs,
+        the user's own by default."""
         super().__init__()
         self._session = session
         self._controller = controller
@@ -82,7 +84,7 @@ class Window(QMainWindow):
         self.commands = Actions(self)
         self.files = FileCommands(self, session, controller)
         self.help = HelpCommands(self, session, log)
-        self.training = TrainingCommands(self, session, controller)
+        self.training = TrainingCommands(self, session, controller, runs)
         self.history = History(session, controller, self)
         self._documents = DocumentMenus(self.commands, controller, self.files.documents.open)
         add_commands(self.commands, self, session, controller, self._documents)

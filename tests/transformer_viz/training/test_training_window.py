@@ -26,7 +26,6 @@ from tests.transformer_viz.stage import Stage
 from tests.transformer_viz.training.folders import make_run
 from transformer_viz.session import Session
 from transformer_viz.theme import ThemeChoice, ThemeManager
-from transformer_viz.training import commands as commands_module
 from transformer_viz.training.new_run import NewRun
 from transformer_viz.training.panel import TrainingPanel
 from transformer_viz.training.run import Run, RunState
@@ -36,12 +35,13 @@ A_PROCESS = 60_000  # ms in which one must have started, or ended, on the slowes
 
 
 class Shown(Stage):
-    def __init__(self, app: QApplication, qtbot: QtBot) -> None:
+    def __init__(self, app: QApplication, qtbot: QtBot, runs: Path) -> None:
         super().__init__()
         self.qtbot = qtbot
         self.opened: list[Path] = []
         self.controller.open = self.opened.append  # type: ignore[method-assign]
-        self.window = Window(self.session, self.controller, ThemeManager(app, ThemeChoice.LIGHT))
+        themes = ThemeManager(app, ThemeChoice.LIGHT)
+        self.window = Window(self.session, self.controller, themes, runs=runs)
         with qtbot.waitActive(self.window):
             self.window.show()
 
@@ -69,14 +69,11 @@ class Shown(Stage):
 
 
 @pytest.fixture
-def open_window(
-    qapp: QApplication, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[], Shown]]:
-    monkeypatch.setattr(commands_module, "runs_folder", lambda: tmp_path / "runs")
+def open_window(qapp: QApplication, qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[[], Shown]]:
     shown: list[Shown] = []
 
     def open_() -> Shown:
-        shown.append(Shown(qapp, qtbot))
+        shown.append(Shown(qapp, qtbot, tmp_path / "runs"))
         return shown[-1]
 
     yield open_
