@@ -1,14 +1,19 @@
 """Makes the pictures in docs/screenshots anew: `python docs/make_screenshots.py [NAME …]`.
 
-Each is taken from the real window, offscreen, with the bundled model; see `pictures`.
+Each is taken from the real window, offscreen, with the bundled model; see `pictures`. For those of
+the training panel a run is trained first, which takes a minute or two.
 """
 
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import chdir
 from dataclasses import asdict
+from operator import attrgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pictures import PICTURES, Picture, Scene
 from PySide6.QtCore import QEventLoop, QLocale, QLoggingCategory, QTimer
@@ -22,7 +27,14 @@ from transformer_viz.settings import Settings, SettingsFile, default_threads
 from transformer_viz.theme import ThemeManager
 from transformer_viz.window import Window
 
-FOLDER = Path(__file__).resolve().parent / "screenshots"
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "screenshots"
+RUN = Path("runs") / "tiny-1"  # in a temporary folder
+RUN_SETTINGS = (
+    *("--steps", "2000", "--threads", "1", "--set", "d_model=64", "encoder_heads=4"),
+    *("decoder_heads=4", "encoder_d_ff=128", "decoder_d_ff=128", "warmup=200"),
+    *("validate_every=200", "checkpoint_every=500"),
+)
 PATIENCE = 60  # s
 LOOK = 30  # ms between looks at whether something still changes
 QUIET_LOOKS = 10  # in a row; longer than any pause that the program makes before it begins
@@ -40,11 +52,19 @@ def main(names: Sequence[str]) -> int:
     app.setCursorFlashTime(0)
     QLocale.setDefault(QLocale.c())
     FOLDER.mkdir(exist_ok=True)
-    for picture in PICTURES:
-        if not names or picture.name in names:
+    chosen = [picture for picture in PICTURES if not names or picture.name in names]
+    with TemporaryDirectory() as folder, chdir(folder):
+        for picture in chosen:
+            if picture.run and not RUN.exists():
+                train(RUN.absolute())
             take(app, picture)
             print(picture.name)
     return 0
+
+
+def train(folder: Path) -> None:
+    command = [sys.executable, "-m", "core", "train", "tiny", *RUN_SETTINGS, "--out", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True)
 
 
 def take(app: QApplication, picture: Picture) -> None:
@@ -60,7 +80,7 @@ def take(app: QApplication, picture: Picture) -> None:
     engine = Engine(TorchBackend(default_threads()))
     controller = Controller(session, engine, settings, SettingsFile(None))
     session.change_options(**asdict(settings.options))
-    window = Window(session, controller, ThemeManager(app, settings.theme))
+    window = Window(session, controller, ThemeManager(app, settings.theme), runs=RUN.parent)
     window.resize(*picture.size)
     window.show_text(picture.text)
     window.show()
@@ -110,7 +130,9 @@ def _is_busy(window: Window, session: Session, controller: Controller) -> bool:
 def _shown(window: Window, part: str) -> QWidget:
     if part == "dialog":
         return next(one for one in window.findChildren(QDialog) if one.isVisible())
-    return getattr(window, part) if part else window
+    shown = attrgetter(part)(window) if part else window
+    assert isinstance(shown, QWidget)
+    return shown
 
 
 if __name__ == "__main__":

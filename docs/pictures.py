@@ -43,6 +43,7 @@ class Picture:
         name: of the file, without its suffix.
         part: an attribute of the window to show alone, "dialog" for the one that is open, or
             nothing for the whole window.
+        run: whether there is a run in the training panel; a small one is then trained.
         size: of the window, in pixels.
         hint: whether the line of the first start is shown.
     """
@@ -56,6 +57,7 @@ class Picture:
     part: str = "stage"
     size: tuple[int, int] = (1280, 800)
     hint: bool = False
+    run: bool = False
 
 
 # What a user does
@@ -109,6 +111,18 @@ def hover(name: str, x: float, y: float) -> Act:
 def run(command: str) -> Act:
     """Run a command of the menus, by its name in `Window.commands`."""
     return lambda scene: scene.window.commands[command].trigger()
+
+
+def turn_to(tab: str) -> Act:
+    """Turn to a tab of the training panel."""
+
+    def act(scene: Scene) -> None:
+        panel = scene.window.training.panel
+        assert panel is not None
+        titles = [panel.tabs.tabText(i).replace("&", "") for i in range(panel.tabs.count())]
+        panel.tabs.setCurrentIndex(titles.index(tab))
+
+    return act
 
 
 def find_head(kind: AttentionKind, query: str, key: str) -> Act:
@@ -256,4 +270,23 @@ PICTURES = (
     ),
     Picture(name="compare", view=View.COMPARE, size=WIDE),
     Picture(name="export", part="dialog", acts=(run("export"),)),
+    Picture(name="training-new", part="dialog", acts=(run("new_run"),)),
+    Picture(
+        name="training-curves",
+        part="training.dock",
+        acts=(run("show_training"), turn_to("Curves")),
+        run=True,
+    ),
+    Picture(
+        name="training-attention",
+        part="",
+        acts=(
+            run("show_training"),
+            turn_to("Attention"),
+            keys("Heads by when they specialised", "Home", "Return"),
+            keys("Step of training", "Left", "Left"),
+        ),
+        size=WIDE,
+        run=True,
+    ),
 )
