@@ -42,6 +42,7 @@ class Overview(QWidget):
         self._run: Run | None = None
         self.sentence = _label("State")
         self._facts = QFormLayout()
+        self._values: dict[str, QLabel] = {}
         self._facts.setHorizontalSpacing(4 * GRID)
         self._facts.setVerticalSpacing(GRID)
         self._facts.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
@@ -105,11 +106,20 @@ class Overview(QWidget):
         self.sentence.setText("" if run is None else state_sentence(run))
         failed = run is not None and run.state is RunState.FAILED
         set_role(self.sentence, "error" if failed else "")
-        while self._facts.rowCount():
-            self._facts.removeRow(0)
-        for name, value in [] if run is None else facts(run):
-            self._facts.addRow(_caption(name), _label(name, value))
+        self._refresh_facts({} if run is None else dict(facts(run)))
         self._refresh_models([] if run is None else models(run))
+
+    def _refresh_facts(self, entries: dict[str, str]) -> None:
+        """Labels stay as long as their names do, and with them what is marked in them to copy."""
+        if list(entries) != list(self._values):
+            while self._facts.rowCount():
+                self._facts.removeRow(0)
+            self._values = {name: _label(name) for name in entries}
+            for name, label in self._values.items():
+                self._facts.addRow(_caption(name), label)
+        for name, value in entries.items():
+            if self._values[name].text() != value:
+                self._values[name].setText(value)
 
     def _refresh_models(self, entries: list[tuple[str, Path]]) -> None:
         shown = [self.models.item(row).data(_PATH) for row in range(self.models.count())]

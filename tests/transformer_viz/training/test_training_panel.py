@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QInputDialog, QMessageBox, QPushButton
+from PySide6.QtWidgets import QAbstractButton, QInputDialog, QLabel, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from core.training.run_folder import RunFolder
@@ -144,6 +144,23 @@ def test_delete_asks_first_and_cancel_is_what_enter_does(
             desk.click(button)
         assert folder.path.exists() is left
     assert "No runs yet" in texts(desk.panel)
+
+
+def test_a_fact_that_is_marked_to_be_copied_stays_while_the_run_goes_on(desk: Desk) -> None:
+    def fact(name: str) -> QLabel:
+        labels = desk.panel.overview.findChildren(QLabel)
+        (label,) = [each for each in labels if each.accessibleName() == name]
+        return label
+
+    folder = make_run(desk.runs.folder / "one", steps=(10,))
+    with folder.lock:
+        desk.look()
+        fact("Folder").setSelection(0, 5)
+        assert fact("Trained for").text() == "1 s"
+        log(folder, step=400, seconds=40.0)
+        desk.look()
+        assert fact("Trained for").text() == "40 s"
+        assert fact("Folder").selectedText() == str(folder.path)[:5]
 
 
 def test_models_are_opened_from_the_list(desk: Desk) -> None:
