@@ -124,8 +124,10 @@ class SettingsForm(QWidget):
             try:
                 config = self._base.with_settings(changes)
             except UserError as error:
-                name = self._blame(str(error), changes)
-                self.errors[name] = allowed(str(error))
+                message = str(error)
+                name = self._blame(message, changes)
+                own = message.startswith(f"{name} = ")
+                self.errors[name] = allowed(message) if own else message
                 if name not in changes:
                     break
                 del changes[name]

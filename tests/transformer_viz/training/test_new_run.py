@@ -102,6 +102,11 @@ def test_what_clashes_with_the_preset_is_said_at_the_field_that_was_typed(desk: 
     assert desk.dialog.config is None
 
 
+def test_what_clashes_with_another_setting_names_that_one(desk: Desk) -> None:
+    desk.type("source_batch_tokens", "3")  # below the preset's longest sentence
+    assert desk.error("source_batch_tokens").startswith("max_length = 128 is not possible; allowed")
+
+
 def test_nothing_typed_is_nothing_where_that_is_allowed(desk: Desk) -> None:
     desk.type("clip_norm", "2")
     assert desk.dialog.config is not None
