@@ -191,6 +191,7 @@ def _step(path: Path) -> int:
 
 def _caption(text: str) -> QLabel:
     label = QLabel(text)
+    label.setAlignment(Qt.AlignmentFlag.AlignTop)  # beside the first line of a value
     set_role(label, "soft")
     return label
 
