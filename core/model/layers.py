@@ -17,7 +17,7 @@ from core.model.dropout import Dropout
 from core.model.recording import Recording
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,
+    "relu": F.relu_,
     "gelu": F.gelu,
     "silu": F.silu,
 }
@@ -34,9 +34,8 @@ class Residual(nn.Module):
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         if self.pre_norm:
-            pre: Tensor = x + self.dropout(sublayer(self.norm(x)))
-            return pre
-        post: Tensor = self.norm(x + self.dropout(sublayer(x)))
+            return self.dropout.add(x, sublayer(self.norm(x)))
+        post: Tensor = self.norm(self.dropout.add(x, sublayer(x)))
         return post
 
 
@@ -51,8 +50,10 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[B, n, D] → [B, n, D]."""
-        y: Tensor = self.outer(self.activation(self.inner(x)))
-        return y
+        # As a matrix, so that the activation in place changes no view, which autograd would copy.
+        rows = self.inner(x.flatten(0, 1))
+        y: Tensor = self.outer(self.activation(rows))
+        return y.view_as(x)
 
 
 class EncoderLayer(nn.Module):

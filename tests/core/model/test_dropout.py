@@ -40,6 +40,21 @@ def test_gradient_is_the_mask() -> None:
     torch.testing.assert_close(x.grad * x.detach(), y.detach())
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_added_in_one_go_is_added_afterwards(dtype: torch.dtype) -> None:
+    x, y = torch.randn(2, 5, 7, 3, dtype=dtype, requires_grad=True)
+    dropout = Dropout(0.4)
+    torch.manual_seed(3)
+    ours = dropout.add(x, y)
+    torch.manual_seed(3)
+    twin = x + dropout(y)
+    torch.testing.assert_close(ours, twin)
+    torch.testing.assert_close(
+        torch.autograd.grad(ours.square().sum(), (x, y)),
+        torch.autograd.grad(twin.square().sum(), (x, y)),
+    )
+
+
 def test_the_seed_decides() -> None:
     def draw(seed: int) -> torch.Tensor:
         torch.manual_seed(seed)
@@ -50,6 +65,7 @@ def test_the_seed_decides() -> None:
 
 
 def test_evaluation_changes_nothing() -> None:
-    x = torch.randn(10)
-    assert Dropout(0.9).eval()(x) is x
-    assert Dropout(0.0)(x) is x
+    x, y = torch.randn(2, 10)
+    for dropout in Dropout(0.9).eval(), Dropout(0.0):
+        assert dropout(x) is x
+        assert torch.equal(dropout.add(x, y), x + y)
