@@ -88,15 +88,16 @@ def run() -> list[Figure]:
 
 
 def _batches(config: ModelConfig) -> tuple[list[Batch], float]:
-    """Some batches of an epoch of generated sentences, and the seconds to plan and make one.
+    """Some batches of an epoch of generated sentences, and the seconds that one takes to make:
+    generated, encoded, planned and padded.
 
     Their pieces are those of a bundled model, so all are in the larger vocabulary here.
     """
     tokenizer = load_checkpoint(bundled_models()[0]).tokenizer
+    start = time.perf_counter()
     pairs = generated_epoch(
         0, tokenizer=tokenizer, count=PAIRS, seed=1, glosses=False, max_length=256
     )
-    start = time.perf_counter()
     plan = plan_batches(
         pairs.source.lengths,
         pairs.target.lengths,
