@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from core.bundled import bundled_models
 from core.checkpoints.native import load_checkpoint
@@ -34,12 +34,18 @@ BATCH_TOKENS = 2048  # a side, padding included
 PAIRS = 20_000
 ROUNDS = 9
 MATRIX = 2048
+MARIANS_LOSS = "MarianMTModel, its own loss"
 
 Step = Callable[[Batch], object]
+Logits = Callable[[Tensor, Tensor], Tensor]
 
 
 def run() -> list[Figure]:
-    """Updates of all models on a batch in turn, so that a busy machine slows all alike."""
+    """Updates of all models on a batch in turn, so that a busy machine slows all alike.
+
+    The peers are held against the same loss. Marian's own, which does not smooth and so is less
+    work, is measured too.
+    """
     shape = benchmark_model().train()
     # Neither peer trains an output bias; the paper's model has none.
     model = Transformer(dataclasses.replace(shape.config, output_bias=False)).train()
@@ -49,8 +55,11 @@ def run() -> list[Figure]:
     updater = Updater(model, training)
     steps: dict[str, Step] = {
         "ours": lambda batch: updater.apply([batch], 1),
-        "MarianMTModel": _marian(marian_twin(shape), training),
-        "torch.nn.Transformer": _torch(TorchTransformer(model.config).train(), training),
+        "MarianMTModel": _same_loss(_marian_logits(twin := marian_twin(shape)), twin, training),
+        "torch.nn.Transformer": _same_loss(
+            peer := TorchTransformer(model.config).train(), peer, training
+        ),
+        MARIANS_LOSS: _own_loss(marian_twin(shape), training),
     }
     seconds: dict[str, list[float]] = {name: [] for name in (*steps, "product")}
     for batch in batches:
@@ -69,7 +78,7 @@ def run() -> list[Figure]:
             "1/s",
             ratio=statistics.median(t / o for o, t in zip(counted["ours"], times, strict=True)),
             peer=peer,
-            target=">= 1.25",
+            target=None if peer == MARIANS_LOSS else ">= 1.25",
         )
         for peer, times in counted.items()
         if peer in steps and peer != "ours"
@@ -111,43 +120,58 @@ def _batches(config: ModelConfig) -> tuple[list[Batch], float]:
     return batches[: ROUNDS + 1], loading
 
 
-def _marian(twin: Any, training: TrainingConfig) -> Step:
-    """The same update with Marian's own loss, which does not smooth and so does less."""
-    optimizer = _adam(twin, training)
-    pad, ignored = twin.config.pad_token_id, -100
-
-    def step(batch: Batch) -> float:
-        optimizer.zero_grad(set_to_none=True)
-        real = batch.source != pad
-        labels = torch.full_like(batch.target_in, ignored)
-        labels.view(-1)[batch.real] = batch.target
-        loss = twin(
-            input_ids=batch.source,
-            attention_mask=None if bool(real.all()) else real,
-            decoder_input_ids=batch.target_in,
-            labels=labels,
-            use_cache=False,
-        ).loss
-        loss.backward()
-        optimizer.step()
-        return float(loss.detach())
-
-    return step
-
-
-def _torch(model: TorchTransformer, training: TrainingConfig) -> Step:
-    """The same update with torch's smoothed cross-entropy."""
+def _same_loss(logits: Logits, model: nn.Module, training: TrainingConfig) -> Step:
+    """The update that we make, with torch's smoothed cross-entropy of the real positions."""
     optimizer = _adam(model, training)
 
     def step(batch: Batch) -> float:
         optimizer.zero_grad(set_to_none=True)
-        logits = model(batch.source, batch.target_in).flatten(0, 1)[batch.real]
-        loss = F.cross_entropy(logits, batch.target, label_smoothing=training.label_smoothing)
+        rows = logits(batch.source, batch.target_in).flatten(0, 1)
+        if batch.tokens < len(rows):
+            rows = rows[batch.real]
+        loss = F.cross_entropy(rows, batch.target, label_smoothing=training.label_smoothing)
         torch.autograd.backward(loss)
         optimizer.step()
         return loss.item()
 
     return step
+
+
+def _marian_logits(twin: Any) -> Logits:
+    return lambda source, target_in: (
+        twin(
+            input_ids=source,
+            attention_mask=_mask(twin, source),
+            decoder_input_ids=target_in,
+            use_cache=False,
+        ).logits
+    )
+
+
+def _own_loss(twin: Any, training: TrainingConfig) -> Step:
+    optimizer = _adam(twin, training)
+
+    def step(batch: Batch) -> float:
+        optimizer.zero_grad(set_to_none=True)
+        labels = torch.full_like(batch.target_in, -100)  # which its loss leaves out
+        labels.view(-1)[batch.real] = batch.target
+        loss = twin(
+            input_ids=batch.source,
+            attention_mask=_mask(twin, batch.source),
+            decoder_input_ids=batch.target_in,
+            labels=labels,
+            use_cache=False,
+        ).loss
+        torch.autograd.backward(loss)
+        optimizer.step()
+        return loss.item()
+
+    return step
+
+
+def _mask(twin: Any, source: Tensor) -> Tensor | None:
+    real = source != twin.config.pad_token_id
+    return None if bool(real.all()) else real
 
 
 def _adam(model: nn.Module, training: TrainingConfig) -> torch.optim.Adam:
