@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from core.errors import UserError
 from core.fields import from_mapping, require, require_choice, require_share
+from core.heads import AttentionKind, Head
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +121,24 @@ class ModelConfig:
     @property
     def decoder_d_v(self) -> int:
         return self.d_v or self.decoder_d_k
+
+    def layers(self, kind: AttentionKind) -> int:
+        encoder = kind is AttentionKind.ENCODER_SELF
+        return self.encoder_layers if encoder else self.decoder_layers
+
+    def heads(self, kind: AttentionKind) -> int:
+        """Of each layer."""
+        encoder = kind is AttentionKind.ENCODER_SELF
+        return self.encoder_heads if encoder else self.decoder_heads
+
+    def require_head(self, head: Head) -> None:
+        """Raises UserError unless the model has this head."""
+        layers, heads = self.layers(head.kind), self.heads(head.kind)
+        if not (0 <= head.layer < layers and 0 <= head.head < heads):
+            raise UserError(
+                f"The model has no head {head.code}: its {head.kind.value} has layers 0 to "
+                f"{layers - 1} of heads 0 to {heads - 1}."
+            )
 
     def to_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)

@@ -11,12 +11,13 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted([*ROOT.glob("core/**/*.py"), *ROOT.glob("transformer_viz/**/*.py")])
 
-GROUND = {"core.errors", "core.files", "core.fields"}
+GROUND = {"core.errors", "core.files", "core.fields", "core.heads"}
 # For each room of core the other rooms that it may import, besides the ground.
 CORE_DOORS: dict[str, set[str]] = {
     "core.errors": set(),
     "core.files": set(),
     "core.fields": set(),
+    "core.heads": set(),
     "core.config": set(),
     "core.bundled": set(),
     "core.device": set(),
@@ -41,7 +42,7 @@ CORE_ENTRANCES = {"core.cli", "core.commands", "core.__main__"}
 
 # What any module of the app may know of core: values, never a model.
 APP_VALUES = {
-    *("core.errors", "core.files", "core.config", "core.bundled"),
+    *("core.errors", "core.files", "core.config", "core.bundled", "core.heads"),
     *("core.decoding.beam_tree", "core.decoding.penalty"),
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
     *("core.training.probe_log", "core.training.run_folder", "core.training.schedule"),

@@ -64,6 +64,7 @@ class _Attention(nn.Module):
         self.d_k = d_k
         self.d_v = d_v
         self.output = nn.Linear(n_heads * d_v, d_model, bias=bias)
+        self.gate: Tensor | None = None  # set by ``core.model.gates.gated``
 
     def split(self, x: Tensor) -> Tensor:
         """[B, n, H·d] → [B, H, n, d], a view."""
@@ -72,6 +73,8 @@ class _Attention(nn.Module):
 
     def merge(self, heads: Tensor) -> Tensor:
         """Concat(head_1 … head_h) W^O: [B, H, Q, d_v] → [B, Q, D]."""
+        if self.gate is not None:
+            heads = heads * self.gate
         projected: Tensor = self.output(heads.transpose(1, 2).flatten(2))
         return projected
 

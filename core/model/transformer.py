@@ -6,13 +6,15 @@ Legend: B batch, S source, T target, D d_model, V vocabulary, N sentences × row
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.config import ModelConfig
+from core.heads import AttentionKind
+from core.model.attention import CrossAttention, SelfAttention
 from core.model.cache import DecoderCache
 from core.model.dropout import Dropout
 from core.model.layers import DecoderLayer, EncoderLayer
@@ -129,10 +131,23 @@ class Transformer(nn.Module):
     def device(self) -> torch.device:
         return self.source_embedding.weight.device
 
+    def encoder_layers(self) -> Iterator[EncoderLayer]:
+        for layer in self.encoder:
+            assert isinstance(layer, EncoderLayer)
+            yield layer
+
     def decoder_layers(self) -> Iterator[DecoderLayer]:
         for layer in self.decoder:
             assert isinstance(layer, DecoderLayer)
             yield layer
+
+    def attention_blocks(self, kind: AttentionKind) -> Sequence[SelfAttention | CrossAttention]:
+        """The blocks of one kind, one a layer."""
+        if kind is AttentionKind.ENCODER_SELF:
+            return [layer.self_attention for layer in self.encoder_layers()]
+        if kind is AttentionKind.DECODER_SELF:
+            return [layer.self_attention for layer in self.decoder_layers()]
+        return [layer.cross_attention for layer in self.decoder_layers()]
 
     def source_allowed(self, source: Tensor) -> Tensor | None:
         """Where attention to the source may go: [B, 1, 1, S], or None for everywhere."""

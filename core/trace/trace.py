@@ -8,31 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import UserError
+from core.heads import AttentionKind as AttentionKind
+from core.heads import Head as Head
 from core.text.tokens import Token
 
 Floats: TypeAlias = NDArray[np.float32]
 Booleans: TypeAlias = NDArray[np.bool_]
-
-
-class AttentionKind(StrEnum):
-    ENCODER_SELF = "encoder_self"
-    DECODER_SELF = "decoder_self"
-    CROSS = "cross"
-
-
-class Head(NamedTuple):
-    """One head of a model; layers and heads count from 0."""
-
-    kind: AttentionKind
-    layer: int
-    head: int
 
 
 class Attention(Protocol):
