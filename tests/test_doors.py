@@ -58,6 +58,7 @@ APP_VALUES = {
         "core.trace.head_map",
         "core.trace.npz",
         "core.trace.positions",
+        "core.trace.reach",
         "core.trace.variant",
         "core.trace.row_steps",
     ),

@@ -1,0 +1,223 @@
+"""How far the heads of one text look: their weight by distance, and the heaviest far links.
+
+Distance is |i − j| between query i and key j, in tokens, so of self-attention only.
+Legend: Q queries, K keys, n tokens; A[i, j] is the weight of query i on key j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.text.tokens import TokenKind
+from core.trace.trace import AttentionKind, Booleans, Floats, Head, Trace
+
+_ROWS = 256  # looked through at once, so that a long text costs no second map
+
+Shares: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DistanceProfile:
+    """Where a head's weight falls, as the mean over its queries; formulas in docs/formulas.md.
+
+    Attributes:
+        shares: [n], weight at distance 0 … n − 1; with `special` they add up to 1.
+        special: weight on special tokens that are left out.
+    """
+
+    shares: Shares
+    special: float
+
+    @property
+    def mean(self) -> float:
+        """Σ_d d · shares[d] / Σ_d shares[d], in tokens; 0 where no weight is left."""
+        total = float(self.shares.sum())
+        return float(self.shares @ np.arange(len(self.shares))) / total if total else 0.0
+
+    def beyond(self, distance: int) -> float:
+        """The weight at this distance or farther."""
+        return float(self.shares[distance:].sum())
+
+
+@dataclass(frozen=True, slots=True)
+class FarLink:
+    head: Head
+    query: int
+    key: int
+    weight: float
+
+    @property
+    def distance(self) -> int:
+        return abs(self.query - self.key)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reach:
+    """
+    Attributes:
+        profiles: of each head looked at.
+        even: of a head that spreads evenly over the keys that it may attend to.
+        links: of all these heads together, heaviest first.
+    """
+
+    profiles: dict[Head, DistanceProfile]
+    even: DistanceProfile
+    links: tuple[FarLink, ...]
+
+
+def heads_of(trace: Trace, kind: AttentionKind) -> tuple[Head, ...]:
+    """Every head of a kind in reading order."""
+    return tuple(
+        Head(kind, layer, head)
+        for layer in range(trace.layers(kind))
+        for head in range(trace.heads(kind, layer))
+    )
+
+
+def reach(
+    trace: Trace,
+    heads: Sequence[Head],
+    *,
+    distance: int = 0,
+    count: int = 40,
+    specials: bool = True,
+) -> Iterator[Reach]:
+    """What is known after each head, in a memory of one map however many heads there are.
+
+    Args:
+        heads: of one kind of self-attention.
+        distance: the least of a link.
+        count: the most links that are kept.
+        specials: whether special tokens count, as queries and as keys.
+    """
+    kind = heads[0].kind
+    ordinary = np.array(
+        [specials or token.kind is not TokenKind.SPECIAL for token in trace.query_tokens(kind)],
+        np.bool_,
+    )
+    even = _even(trace.allowed(kind), ordinary)
+    profiles: dict[Head, DistanceProfile] = {}
+    heaviest = _Heaviest(count)
+    for number, head in enumerate(heads):
+        weights = trace.weights(*head)
+        profiles[head] = distance_profile(weights, ordinary)
+        heaviest.look_at(number, weights, ordinary, distance)
+        yield Reach(dict(profiles), even, heaviest.links(heads))
+
+
+def distance_profile(weights: Floats, ordinary: Booleans) -> DistanceProfile:
+    """weights [n, n] with rows adding up to 1; `ordinary` [n], False for what is left out."""
+    n = len(weights)
+    queries = np.flatnonzero(ordinary)
+    signed = np.zeros(2 * n - 1)  # by j − i, from 1 − n on
+    kept = ordinary.astype(np.float32)
+    for query in queries.tolist():
+        signed[n - 1 - query : 2 * n - 1 - query] += weights[query] * kept
+    shares = signed[n - 1 :].copy()
+    shares[1:] += signed[n - 2 :: -1]
+    shares /= max(1, len(queries))
+    special = max(0.0, 1.0 - float(shares.sum())) if len(queries) else 0.0
+    return DistanceProfile(shares, special)
+
+
+def _even(allowed: Booleans, ordinary: Booleans) -> DistanceProfile:
+    """Of 1 / (number of allowed keys) on each of them, a row at a time."""
+    n = len(allowed)
+    shares = np.zeros(n)
+    queries = np.flatnonzero(ordinary)
+    for query in queries.tolist():
+        keys = np.flatnonzero(allowed[query] & ordinary)
+        shares += np.bincount(np.abs(keys - query), minlength=n) / allowed[query].sum()
+    shares /= max(1, len(queries))
+    special = max(0.0, 1.0 - float(shares.sum())) if len(queries) else 0.0
+    return DistanceProfile(shares, special)
+
+
+class _Heaviest:
+    """The heaviest links of all maps looked at so far; of equal ones the one found first."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._ends = np.zeros((3, 0), np.intp)  # number of the head, query, key
+        self._weights = np.zeros(0, np.float32)
+
+    def look_at(self, number: int, weights: Floats, ordinary: Booleans, distance: int) -> None:
+        for start in range(0, len(weights), _ROWS):
+            part = weights[start : start + _ROWS]
+            query, key = np.nonzero(part > self._floor)
+            found = part[query, key]
+            query += start
+            far = (np.abs(query - key) >= distance) & ordinary[query] & ordinary[key]
+            ends = np.stack([np.full(len(query), number), query, key])
+            self._keep(ends[:, far], found[far])
+
+    @property
+    def _floor(self) -> float:
+        """What a link must outweigh."""
+        full = len(self._weights) == self._count
+        return float(self._weights[-1]) if full and self._count else 0.0
+
+    def _keep(self, ends: NDArray[np.intp], weights: Floats) -> None:
+        ends = np.concatenate([self._ends, ends], axis=1)
+        weights = np.concatenate([self._weights, weights])
+        if len(weights) > self._count:
+            least = np.partition(weights, -self._count)[-self._count]
+            heavy = weights >= least
+            ends, weights = ends[:, heavy], weights[heavy]
+        order = np.argsort(-weights, kind="stable")[: self._count]
+        self._ends, self._weights = ends[:, order], weights[order]
+
+    def links(self, heads: Sequence[Head]) -> tuple[FarLink, ...]:
+        return tuple(
+            FarLink(heads[number], query, key, weight)
+            for number, query, key, weight in zip(
+                *self._ends.tolist(), self._weights.tolist(), strict=True
+            )
+        )
+
+
+def distance_bins(n: int) -> tuple[range, ...]:
+    """Distances 0 … n − 1 in bins of doubling width: 0, 1, 2, 3–4, 5–8, 9–16, …; the last one
+    may reach beyond n."""
+    bins = [range(0, 1)]
+    while bins[-1].stop < n:
+        start = bins[-1].stop
+        bins.append(range(start, max(start + 1, 2 * (start - 1) + 1)))
+    return tuple(bins)
+
+
+def binned(shares: Shares, bins: Sequence[range]) -> Shares:
+    """The weight in each bin; `shares` [n] of distances 0 … n − 1."""
+    return np.array([shares[one.start : one.stop].sum() for one in bins])
+
+
+@dataclass(frozen=True, slots=True)
+class PathLengths:
+    """How many steps join two tokens `distance` apart (the paper, table 1).
+
+    Attributes:
+        recurrent: |i − j|, one per token.
+        convolution: ⌈|i − j| / (k − 1)⌉ layers of contiguous kernels of width k, whose receptive
+            field is L · (k − 1) + 1 after L layers.
+        dilated: ⌈log_k (|i − j| + 1)⌉ layers of kernels of width k with dilations 1, k, k², …,
+            whose receptive field is k^L.
+        attention: 1.
+    """
+
+    recurrent: int
+    convolution: int
+    dilated: int
+    attention: int = 1
+
+
+def path_lengths(distance: int, width: int) -> PathLengths:
+    """`distance` ≥ 1; `width` ≥ 2 of the kernels."""
+    dilated, field = 0, 1
+    while field < distance + 1:
+        dilated, field = dilated + 1, field * width
+    return PathLengths(distance, -(-distance // (width - 1)), dilated)

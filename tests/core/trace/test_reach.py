@@ -1,0 +1,177 @@
+"""Distances and far links against brute force, cell by cell."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.text.tokens import Token, TokenKind
+from core.trace.reach import (
+    DistanceProfile,
+    FarLink,
+    Reach,
+    binned,
+    distance_bins,
+    heads_of,
+    path_lengths,
+    reach,
+)
+from core.trace.trace import AttentionKind, Head, StoredAttention, Trace
+
+E, D = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF
+
+
+def trace_of(n: int, *, seed: int = 0, specials: tuple[int, ...] = ()) -> Trace:
+    """Two layers of two random heads over n tokens on each side."""
+    rng = np.random.default_rng(seed)
+    maps = rng.gamma(0.3, size=(2, 2, n, n)).astype(np.float32) + np.float32(1e-6)
+    tokens = tuple(
+        Token(f"▁{i}", 10 + i, TokenKind.SPECIAL if i in specials else TokenKind.PIECE)
+        for i in range(n)
+    )
+    return Trace(
+        source_tokens=tokens,
+        target_tokens=tokens,
+        attention={
+            E: StoredAttention(maps / maps.sum(axis=-1, keepdims=True)),
+            D: StoredAttention(np.tril(maps) / np.tril(maps).sum(axis=-1, keepdims=True)),
+        },
+    )
+
+
+def result(trace: Trace, kind: AttentionKind, **options: object) -> Reach:
+    *_, last = reach(trace, heads_of(trace, kind), **options)  # type: ignore[arg-type]
+    return last
+
+
+@given(
+    n=st.integers(2, 12),
+    seed=st.integers(0, 50),
+    kind=st.sampled_from([E, D]),
+    special=st.booleans(),
+    counted=st.booleans(),
+)
+def test_profiles_are_the_sums_over_the_cells(
+    n: int, seed: int, kind: AttentionKind, special: bool, counted: bool
+) -> None:
+    trace = trace_of(n, seed=seed, specials=(n - 1,) if special else ())
+    left_out = {n - 1} if special and not counted else set()
+    found = result(trace, kind, specials=counted)
+    kept = [i for i in range(n) if i not in left_out]
+    for head, profile in found.profiles.items():
+        weights = trace.weights(*head).astype(np.float64)
+        expected, lost = np.zeros(n), 0.0
+        for i in kept:
+            for j in range(n):
+                if j in left_out:
+                    lost += weights[i, j] / len(kept)
+                else:
+                    expected[abs(i - j)] += weights[i, j] / len(kept)
+        np.testing.assert_allclose(profile.shares, expected, atol=1e-6)
+        assert profile.special == pytest.approx(lost, abs=1e-6)
+    allowed = trace.allowed(kind)
+    even = np.zeros(n)
+    for i in kept:
+        for j in kept:
+            if allowed[i, j]:
+                even[abs(i - j)] += 1 / allowed[i].sum() / len(kept)
+    np.testing.assert_allclose(found.even.shares, even, atol=1e-12)
+
+
+@given(
+    n=st.integers(2, 12),
+    seed=st.integers(0, 50),
+    kind=st.sampled_from([E, D]),
+    distance=st.integers(0, 12),
+    count=st.integers(1, 60),
+    counted=st.booleans(),
+)
+def test_links_are_the_heaviest_cells_far_enough_apart(
+    n: int, seed: int, kind: AttentionKind, distance: int, count: int, counted: bool
+) -> None:
+    trace = trace_of(n, seed=seed, specials=(0,))
+    found = result(trace, kind, distance=distance, count=count, specials=counted).links
+    cells = [
+        FarLink(head, i, j, float(trace.weights(*head)[i, j]))
+        for head in heads_of(trace, kind)
+        for i in range(n)
+        for j in range(n)
+        if abs(i - j) >= distance and trace.allowed(kind)[i, j] and (counted or (i > 0 and j > 0))
+    ]
+    expected = sorted(cells, key=lambda link: -link.weight)[:count]
+    assert list(found) == expected
+
+
+def test_a_text_longer_than_a_block_of_rows_is_looked_at_whole() -> None:
+    trace = trace_of(300)
+    weights = trace.weights(E, 1, 0).copy()
+    weights[299] = 0
+    weights[299, 2] = 1  # the only certain link, in the last block
+    maps = np.stack([np.stack([trace.weights(E, 0, 0), weights])])
+    *_, found = reach(
+        Trace(source_tokens=trace.source_tokens, attention={E: StoredAttention(maps)}),
+        [Head(E, 0, 0), Head(E, 0, 1)],
+        distance=200,
+        count=1,
+    )
+    assert found.links == (FarLink(Head(E, 0, 1), 299, 2, 1.0),)
+
+
+def test_of_equal_links_the_first_stays() -> None:
+    even = np.full((1, 2, 4, 4), 0.25, np.float32)
+    tokens = tuple(Token(f"▁{i}", i) for i in range(4))
+    trace = Trace(source_tokens=tokens, attention={E: StoredAttention(even)})
+    links = result(trace, E, distance=2, count=3).links
+    assert [(link.head.head, link.query, link.key) for link in links] == [
+        (0, 0, 2),
+        (0, 0, 3),
+        (0, 1, 3),
+    ]
+
+
+def test_the_result_grows_head_by_head() -> None:
+    trace = trace_of(5)
+    counts = [len(part.profiles) for part in reach(trace, heads_of(trace, E))]
+    assert counts == [1, 2, 3, 4]
+
+
+def test_the_mean_distance_is_over_the_weight_that_is_left() -> None:
+    profile = DistanceProfile(np.array([0.25, 0.0, 0.25]), special=0.5)
+    assert profile.mean == pytest.approx(1.0)
+    assert profile.beyond(1) == pytest.approx(0.25)
+    assert DistanceProfile(np.zeros(3), special=1.0).mean == 0
+
+
+@given(st.integers(1, 3_000))
+def test_bins_cover_every_distance_once_and_double(n: int) -> None:
+    bins = distance_bins(n)
+    covered = [distance for one in bins for distance in one]
+    assert covered[:n] == list(range(n))
+    assert len(bins) <= 2 + math.ceil(math.log2(max(2, n)))
+    shares = np.arange(n, dtype=np.float64)
+    assert binned(shares, bins).sum() == shares.sum()
+
+
+@pytest.mark.parametrize(
+    ("distance", "width", "convolution", "dilated"),
+    # the receptive field of L layers is L(k − 1) + 1, dilated k^L
+    [(1, 3, 1, 1), (2, 3, 1, 1), (3, 3, 2, 2), (8, 3, 4, 2), (9, 3, 5, 3), (39, 2, 39, 6)],
+)
+def test_path_lengths_follow_table_1(
+    distance: int, width: int, convolution: int, dilated: int
+) -> None:
+    paths = path_lengths(distance, width)
+    assert (paths.recurrent, paths.attention) == (distance, 1)
+    assert (paths.convolution, paths.dilated) == (convolution, dilated)
+
+
+@given(st.integers(1, 5_000), st.integers(2, 9))
+def test_so_many_layers_see_both_tokens_and_one_less_does_not(distance: int, width: int) -> None:
+    paths = path_lengths(distance, width)
+    layers = paths.convolution
+    assert layers * (width - 1) + 1 >= distance + 1 > (layers - 1) * (width - 1) + 1
+    assert width**paths.dilated >= distance + 1 > width ** (paths.dilated - 1)
