@@ -185,30 +185,29 @@ def _write_copying(model: Transformer) -> None:
 def _projections(habit: Habit, tokenizer: Tokenizer) -> tuple[Tensor, Tensor, Tensor]:
     """W_Q [d_k, D], b_Q [d_k] and W_K [d_k, D] with d_k = P."""
     width = POSITIONS + 2 * tokenizer.vocab_size
-    query, bias, key = (
-        torch.zeros(POSITIONS, width),
-        torch.zeros(POSITIONS),
-        torch.zeros(POSITIONS, width),
-    )
+    query, key = torch.zeros(POSITIONS, width), torch.zeros(POSITIONS, width)
+    bias = torch.zeros(POSITIONS)
     sharpness = SHARPNESS * POSITIONS**0.5  # which the score divides by
-    token = {
-        tokenizer.token(id).label: POSITIONS + id for id in reversed(range(tokenizer.vocab_size))
-    }
+
+    def token(piece: str) -> int:
+        specials = {"<s>": tokenizer.bos_id, "</s>": tokenizer.eos_id}
+        return POSITIONS + (specials.get(piece) or tokenizer.encode(piece)[-1])
+
     match habit:
         case Offset(k):
             query[:, :POSITIONS] = sharpness * torch.eye(POSITIONS).roll(k, 0)
             key[:, :POSITIONS] = torch.eye(POSITIONS)
         case On(piece):
             bias[0] = sharpness
-            key[0, token[piece]] = 1.0
+            key[0, token(piece)] = 1.0
         case Finds(pairs):
             for index, (first, second) in enumerate(pairs):
-                query[index, token[first]] = sharpness
-                key[index, token[second]] = 1.0
+                query[index, token(first)] = sharpness
+                key[index, token(second)] = 1.0
         case Rarest(words):
             bias[0] = sharpness
             for rank, word in enumerate(words):
-                key[0, token[word]] = 1.0 + rank
+                key[0, token(word)] = 1.0 + rank
         case Broad():
             pass
     return query, bias, key
