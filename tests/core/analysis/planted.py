@@ -189,6 +189,8 @@ def _projections(habit: Habit, tokenizer: Tokenizer) -> tuple[Tensor, Tensor, Te
     bias = torch.zeros(POSITIONS)
     sharpness = SHARPNESS * POSITIONS**0.5  # which the score divides by
 
+    unwritten = width - tokenizer.vocab_size + tokenizer.pad_id
+
     def token(piece: str) -> int:
         specials = {"<s>": tokenizer.bos_id, "</s>": tokenizer.eos_id}
         return POSITIONS + (specials.get(piece) or tokenizer.encode(piece)[-1])
@@ -203,6 +205,8 @@ def _projections(habit: Habit, tokenizer: Tokenizer) -> tuple[Tensor, Tensor, Te
         case Finds(pairs):
             for index, (first, second) in enumerate(pairs):
                 query[index, token(first)] = sharpness
+                # A norm has moved what was 0; so is this, which no head of a first layer writes.
+                query[index, unwritten] = -sharpness
                 key[index, token(second)] = 1.0
         case Rarest(words):
             bias[0] = sharpness
