@@ -32,6 +32,10 @@ CORE_DOORS: dict[str, set[str]] = {
         *("core.config", "core.model", "core.text", "core.corpus"),
         *("core.decoding", "core.trace", "core.checkpoints"),
     },
+    "core.analysis": {
+        *("core.config", "core.model", "core.text", "core.corpus"),
+        *("core.decoding", "core.trace", "core.evaluation"),
+    },
     "core.training": {
         *("core.config", "core.presets", "core.device", "core.model", "core.text", "core.corpus"),
         *("core.decoding", "core.trace", "core.checkpoints", "core.evaluation"),

@@ -1,0 +1,134 @@
+"""Recorded passes over many pairs of sentences, teacher-forced and batched.
+
+Legend: B pairs of a batch, S source, T target, Q queries, K keys, H heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.decoding.batching import batches_by_length, padded
+from core.decoding.search import source_batch
+from core.heads import AttentionKind
+from core.model.attention import attention_weights
+from core.model.recording import Recording
+from core.model.transformer import Transformer
+from core.text.tokenizer import Tokenizer
+
+BATCH_TOKENS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A pair of sentences and its ids, without specials."""
+
+    source: str
+    target: str
+    source_ids: Sequence[int]
+    target_ids: Sequence[int]
+
+    @property
+    def length(self) -> int:
+        """Tokens of the longer side, the end or begin token included."""
+        return 1 + max(len(self.source_ids), len(self.target_ids))
+
+
+def encode_pairs(tokenizer: Tokenizer, texts: Sequence[tuple[str, str]]) -> list[Pair]:
+    sources = tokenizer.encode_all(source for source, _ in texts)
+    targets = tokenizer.encode_all(target for _, target in texts)
+    return [
+        Pair(source, target, source_ids, target_ids)
+        for (source, target), source_ids, target_ids in zip(texts, sources, targets, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pass:
+    """What the model did on one batch, tokens as in a ``Trace`` of each pair.
+
+    Attributes:
+        indices: which of the pairs, in the order of the rows.
+        source: [B, S], each with its end token.
+        fed: [B, T], what the decoder was fed: the begin token, then the target.
+        source_lengths, target_lengths: [B], of the real tokens.
+    """
+
+    indices: Sequence[int]
+    source: Tensor
+    fed: Tensor
+    source_lengths: Tensor
+    target_lengths: Tensor
+    recording: Recording
+
+    def queries(self, kind: AttentionKind) -> Tensor:
+        """The ids of the queries, [B, Q]."""
+        return self.source if kind is AttentionKind.ENCODER_SELF else self.fed
+
+    def keys(self, kind: AttentionKind) -> Tensor:
+        """The ids of the keys, [B, K]."""
+        return self.fed if kind is AttentionKind.DECODER_SELF else self.source
+
+    def query_lengths(self, kind: AttentionKind) -> Tensor:
+        """[B]"""
+        return self.source_lengths if kind is AttentionKind.ENCODER_SELF else self.target_lengths
+
+    def key_lengths(self, kind: AttentionKind) -> Tensor:
+        """[B]"""
+        return self.target_lengths if kind is AttentionKind.DECODER_SELF else self.source_lengths
+
+    def allowed(self, kind: AttentionKind) -> Tensor:
+        """Real queries on real keys that the mask lets them attend to, [B, Q, K]."""
+        queries, keys = self.queries(kind).shape[1], self.keys(kind).shape[1]
+        real_queries = _real(self.query_lengths(kind), queries)
+        allowed = real_queries[:, :, None] & _real(self.key_lengths(kind), keys)[:, None, :]
+        return allowed.tril() if kind is AttentionKind.DECODER_SELF else allowed
+
+    def weights(self, kind: AttentionKind, layer: int) -> Tensor:
+        """[B, H, Q, K]; rows of real queries add up to 1, all other cells are 0."""
+        recorded = {
+            AttentionKind.ENCODER_SELF: self.recording.encoder_self,
+            AttentionKind.DECODER_SELF: self.recording.decoder_self,
+            AttentionKind.CROSS: self.recording.cross,
+        }[kind][layer]
+        return attention_weights(recorded.query, recorded.key, self.allowed(kind)[:, None])
+
+
+def recorded_passes(
+    model: Transformer, pairs: Sequence[Pair], *, batch_tokens: int = BATCH_TOKENS
+) -> Iterator[Pass]:
+    """Every pair once, those of similar length together.
+
+    Args:
+        model: in evaluation mode.
+        batch_tokens: pairs × longest side in a batch, padding included.
+    """
+    lengths = [pair.length for pair in pairs]
+    for batch in batches_by_length(range(len(pairs)), lengths, batch_tokens):
+        yield recorded_pass(model, [pairs[index] for index in batch], batch)
+
+
+@torch.inference_mode()
+def recorded_pass(model: Transformer, pairs: Sequence[Pair], indices: Sequence[int]) -> Pass:
+    """All pairs in one batch."""
+    config = model.config
+    source = source_batch(model, [pair.source_ids for pair in pairs])
+    fed = padded([[config.bos_id, *pair.target_ids] for pair in pairs], config.pad_id, model.device)
+    recording = Recording()
+    model.decode(fed, model.encode(source, recording), source, recording)
+    return Pass(
+        indices=indices,
+        source=source,
+        fed=fed,
+        source_lengths=(source != config.pad_id).sum(dim=1),
+        target_lengths=(fed != config.pad_id).sum(dim=1),
+        recording=recording,
+    )
+
+
+def _real(lengths: Tensor, width: int) -> Tensor:
+    """[B] → [B, width]"""
+    return torch.arange(width, device=lengths.device) < lengths[:, None]
