@@ -1,0 +1,74 @@
+"""The sentences that an analysis is made over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from core.corpus.aligned import files_of, group_by_source, read_aligned, read_lines
+from core.corpus.grammar.generate import generate
+from core.corpus.grammar.sentence import Sentence
+from core.errors import UserError
+from core.fields import require
+
+GRAMMAR = "grammar"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """
+    Attributes:
+        name: of the corpus.
+        sources: texts; of a file each once.
+        references: of each source its translations; empty for text of one language.
+        gold: the generated sentences themselves, in the same order; empty for files.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...] = ()
+    gold: tuple[Sentence, ...] = ()
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The first translation of each source."""
+        return tuple(references[0] for references in self.references)
+
+
+def read_sample(corpus: str, sentences: int, *, seed: int = 0) -> Sample:
+    """At most so many sentences, of files the first ones.
+
+    Args:
+        corpus: "grammar" for generated sentences of the test split; FILE.tsv or SRC,TGT for
+            translated text; another file for text of one language, a sentence a line.
+        seed: of the generated sentences.
+
+    Raises:
+        UserError: a file cannot be read, or holds no sentence, or ``sentences`` is below 1.
+    """
+    require(sentences >= 1, "sentences", sentences, "1 or more")
+    if corpus == GRAMMAR:
+        gold = tuple(generate(sentences, seed=seed, split="test"))
+        return Sample(
+            name=corpus,
+            sources=tuple(sentence.source for sentence in gold),
+            references=tuple((sentence.target,) for sentence in gold),
+            gold=gold,
+        )
+    if corpus.endswith(".tsv") or len(files_of(corpus)) == 2:
+        translated = dict(islice(group_by_source(read_aligned(corpus).pairs).items(), sentences))
+        return Sample(
+            name=Path(corpus.partition(",")[0]).name,
+            sources=tuple(_required(corpus, list(translated))),
+            references=tuple(map(tuple, translated.values())),
+        )
+    lines = [line for line in read_lines(Path(corpus)) if line.strip()]
+    distinct = list(dict.fromkeys(lines))[:sentences]
+    return Sample(name=Path(corpus).name, sources=tuple(_required(corpus, distinct)))
+
+
+def _required(corpus: str, sentences: list[str]) -> list[str]:
+    if not sentences:
+        raise UserError(f"{corpus} holds no sentence; give another --corpus.")
+    return sentences
