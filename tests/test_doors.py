@@ -51,6 +51,7 @@ APP_VALUES = {
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
     *("core.training.probe_log", "core.training.run_folder", "core.training.schedule"),
     "core.corpus.grammar.registry",
+    *("core.analysis.composition", "core.analysis.contributions"),
     *(
         "core.text.tokens",
         "core.text.words",
