@@ -10,6 +10,7 @@ from typing import Any
 from core.config import ModelConfig
 from core.errors import UserError
 from core.fields import from_mapping, require, require_choice, require_share
+from core.training.probe import LONGEST_PROBE, is_probe
 
 GRAMMAR = "grammar"
 PRECISIONS = ("fp32", "bf16", "fp16", "fp64")
@@ -21,11 +22,12 @@ MAY_CHANGE = {
     *("keep_checkpoints", "average_last", "probes", "probe_points", "tensorboard"),
 }
 PROBES = (
-    "The animal didn't cross the street because it was too tired.",
-    "The animal didn't cross the street because it was too wide.",
+    "The animal didn't cross the street because it was too tired."
+    "\tDas Tier überquerte die Straße nicht, weil es zu müde war.",
+    "The animal didn't cross the street because it was too wide."
+    "\tDas Tier überquerte die Straße nicht, weil sie zu breit war.",
 )
 MOST_PROBES = 16
-LONGEST_PROBE = 300  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +64,8 @@ class TrainingConfig:
             the model, which is slow and serves comparisons.
         tf32: on CUDA, round the factors of float32 matrix products to 10 bits of mantissa.
         compile: by torch.compile: slower to start, faster to run on a GPU.
-        probes: sentences whose attention is recorded while the model learns; see
-            ``core.training.probes``.
+        probes: sentences whose attention is recorded while the model learns, each with its
+            translation after a tab where there is one; see ``core.training.probes``.
         probe_points: how often, evenly in the logarithm of the step, besides once at the start;
             0 records nothing.
         threads: of the CPU; None for all. Sums depend on it in the last bit, so a run keeps it.
@@ -137,11 +139,11 @@ class TrainingConfig:
         ):
             require(getattr(self, field) >= 1, field, getattr(self, field), "1 or more")
         require(
-            len(self.probes) <= MOST_PROBES
-            and all(text.strip() and len(text) <= LONGEST_PROBE for text in self.probes),
+            len(self.probes) <= MOST_PROBES and all(map(is_probe, self.probes)),
             "probes",
             self.probes,
-            f"up to {MOST_PROBES} sentences of up to {LONGEST_PROBE} characters, none empty",
+            f"up to {MOST_PROBES} sentences of up to {LONGEST_PROBE} characters, none empty, each "
+            "alone or with its translation after one tab",
         )
         self._require_families()
         for field in ("seed", "gloss_weight", "keep_best", "probe_points"):

@@ -1,7 +1,8 @@
 """What probes found at each recorded step: probes.jsonl, written and read. NumPy only.
 
-A line is {"step", "heads": [{"kind", "layer", "head", statistic: value, …}], "gold": {…} or null}
-with the heads of every line in the same order. ``core.training.probes`` says what is measured.
+A line is {"step", "heads": [{"kind", "layer", "head", statistic: value, …}], "gold": {…} or null,
+"translations": [text, …]} with the heads of every line in the same order. ``core.training.probes``
+says what is measured.
 """
 
 from __future__ import annotations
@@ -51,9 +52,14 @@ class Gold:
 
 
 def log_line(
-    step: int, heads: Iterable[tuple[Head, Sequence[HeadStatistics]]], gold: Gold | None
+    step: int,
+    heads: Iterable[tuple[Head, Sequence[HeadStatistics]]],
+    gold: Gold | None,
+    translations: Sequence[str],
 ) -> dict[str, Any]:
-    """A line of probes.jsonl; ``heads`` come with their statistics on each probe sentence."""
+    """A line of probes.jsonl; ``heads`` come with their statistics on each probe sentence, and
+    ``translations`` are the model's own of these sentences.
+    """
     return {
         "step": step,
         "heads": [
@@ -67,6 +73,7 @@ def log_line(
             for head, each in heads
         ],
         "gold": None if gold is None else {"pairs": gold.pairs, "pronoun": _rounded(gold.pronoun)},
+        "translations": list(translations),
     }
 
 
@@ -103,6 +110,8 @@ class ProbeLog:
         values: [N, H, len(STATISTICS)]; NaN where a statistic does not exist.
         pronoun: [N] share of minimal pairs with the right pronoun; NaN where not measured.
         pairs: minimal pairs behind ``pronoun`` and "antecedent"; 0 where not measured.
+        translations: for each step the model's own ones of the probes; none in logs of earlier
+            versions.
     """
 
     steps: NDArray[np.int64]
@@ -110,6 +119,7 @@ class ProbeLog:
     values: NDArray[np.float64]
     pronoun: NDArray[np.float64]
     pairs: int
+    translations: tuple[tuple[str, ...], ...]
 
     def series(self, head: Head, statistic: str) -> NDArray[np.float64]:
         """One statistic of one head by step, [N]."""
@@ -169,6 +179,7 @@ def _log(lines: list[dict[str, Any]]) -> ProbeLog:
         values=np.array(values, dtype=np.float64).reshape(shape),  # null becomes NaN
         pronoun=np.array([gold and gold["pronoun"] for gold in golds], dtype=np.float64),
         pairs=next((gold["pairs"] for gold in golds if gold), 0),
+        translations=tuple(tuple(line.get("translations", ())) for line in lines),
     )
 
 

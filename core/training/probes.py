@@ -1,4 +1,8 @@
-"""Attention over training: what each head does on a few sentences, recorded as the model learns."""
+"""Attention over training: what each head does on a few sentences, recorded as the model learns.
+
+The decoder is fed the same translation at every step, where one is known, so that maps of different
+steps can be compared cell by cell; what the model itself translates then is kept as text.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from core.config import ModelConfig
 from core.corpus.grammar.generate import FAMILIES, minimal_pairs
 from core.corpus.grammar.pairs import FAMILY as COREFERENCE
 from core.decoding.config import SearchConfig
+from core.decoding.translate import translate
 from core.errors import UserError
 from core.evaluation.pronouns import PronounSentence, as_pieces, observe
 from core.model.transformer import Transformer
@@ -17,6 +22,7 @@ from core.trace.record import trace_text
 from core.trace.statistics import HeadStatistics, head_statistics
 from core.trace.trace import AttentionKind, Head, Trace
 from core.training.config import GRAMMAR, TrainingConfig
+from core.training.probe import Probe
 from core.training.probe_log import Gold, log_line, read_probe_log
 from core.training.run_folder import RunFolder
 from core.training.validation import evaluating
@@ -41,7 +47,7 @@ def require_traceable(config: TrainingConfig, tokenizer: Tokenizer, model: Model
     """Raises UserError for a probe that is to be recorded and that the model cannot read."""
     if config.probe_points == 0:
         return
-    for text in config.probes:
+    for text in (side for probe in config.probes for side in probe.split("\t")):
         length = len(tokenizer.encode(text)) + 1  # the end token
         if length == 1:
             raise UserError(f"The probe {text!r} has no visible character; give a sentence.")
@@ -60,29 +66,35 @@ class Probes:
     """
 
     def __init__(self, config: TrainingConfig, tokenizer: Tokenizer, folder: RunFolder) -> None:
-        self._sentences = config.probes
+        self._sentences = [Probe.parse(text) for text in config.probes]
         self._tokenizer = tokenizer
         self._folder = folder
         self._due: set[int] = set()
+        self._recorded: set[int] = set()
         self._gold: list[PronounSentence] = []
-        if config.probes and config.probe_points:
+        self._on = bool(config.probes) and config.probe_points > 0
+        if self._on:
             self._due = set(probe_steps(config.steps, config.probe_points))
-            self._due -= set(read_probe_log(folder.probe_log).steps.tolist())
+            self._recorded = set(read_probe_log(folder.probe_log).steps.tolist())
             if GRAMMAR in config.data and COREFERENCE in (config.grammar_families or FAMILIES):
                 self._gold = gold_sentences(tokenizer, config.max_length)
 
-    def record(self, model: Transformer, step: int) -> None:
-        """Traces and a line of statistics, if ``step`` is due; otherwise nothing.
+    def record(self, model: Transformer, step: int, *, last: bool = False) -> None:
+        """Traces and a line of statistics, if ``step`` is due or the ``last`` one for now, and not
+        recorded yet; otherwise nothing.
 
         Raises:
             UserError: a file cannot be written.
         """
-        if step not in self._due:
+        if not self._on or step in self._recorded or not (last or step in self._due):
             return
-        self._due.remove(step)
+        self._recorded.add(step)
         with evaluating(model):
+            sources = [probe.source for probe in self._sentences]
+            own = [one.text for one in translate(model, self._tokenizer, sources, SEARCH)]
             traces = [
-                trace_text(model, self._tokenizer, text, search=SEARCH) for text in self._sentences
+                trace_text(model, self._tokenizer, source, target=target, search=SEARCH)
+                for source, target in self._sentences
             ]
             gold = gold_scores(model, self._gold) if self._gold else None
         for index, trace in enumerate(traces):
@@ -90,7 +102,7 @@ class Probes:
             path.parent.mkdir(exist_ok=True)
             save_npz(trace, path)
         # The line comes last: whoever reads it finds the traces.
-        self._folder.append(self._folder.probe_log, log_line(step, _by_head(traces), gold))
+        self._folder.append(self._folder.probe_log, log_line(step, _by_head(traces), gold, own))
 
 
 def gold_sentences(tokenizer: Tokenizer, max_length: int) -> list[PronounSentence]:

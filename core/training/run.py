@@ -13,7 +13,6 @@ from typing import Any
 import torch
 
 from core.checkpoints.header import read_header
-from core.device import available_threads, choose_device
 from core.errors import UserError
 from core.files import write_problem
 from core.model.initialisation import initialise
@@ -22,13 +21,15 @@ from core.text.tokenizer import Tokenizer, train_tokenizer
 from core.training.config import MAY_CHANGE, RunConfig, TrainingConfig
 from core.training.data import TrainingData
 from core.training.events import Event, Interrupted, Started
+from core.training.machine import dtype, settle
 from core.training.preparation import Preparation, StoppedError
-from core.training.probes import require_traceable
+from core.training.probe import with_references
+from core.training.probes import probe_steps, require_traceable
 from core.training.provenance import software_versions
 from core.training.run_folder import RunFolder
 from core.training.state import load_state
 from core.training.survey import saved_survey, take_survey
-from core.training.tensorboard import TensorBoard, require_tensorboard
+from core.training.tensorboard import TensorBoard
 from core.training.trainer import Trainer
 from core.training.vocabulary import tokenizer_lines
 from core.training.workers import ALONE, Workers
@@ -60,7 +61,7 @@ def start_run(
     with workers.agreed():
         if workers.first:
             RunFolder.require_free(path)
-        config = _resolve(config, workers)
+        config = settle(config, workers)
     with _preparation_may_stop(RunFolder(path), tell), _new_folder(path, workers) as folder:
         trainer, about = _prepare(folder, config, command, tell, should_stop, workers)
         trainer.save_state()
@@ -103,15 +104,18 @@ def _prepare(
             learnt = train_tokenizer(lines, asked).model_bytes
     workers.require_same(survey.checksum, "data")
     tokenizer = Tokenizer(workers.broadcast(learnt))
-    config = dataclasses.replace(
-        config, model=dataclasses.replace(config.model, vocab_size=tokenizer.vocab_size)
+    training = dataclasses.replace(
+        training, probes=with_references(training.probes, survey.validation)
+    )
+    config = RunConfig(
+        model=dataclasses.replace(config.model, vocab_size=tokenizer.vocab_size), training=training
     )
     torch.manual_seed(training.seed + workers.rank)
     with workers.agreed():
         require_traceable(training, tokenizer, config.model)
         model = Transformer(config.model)
         initialise(model, training.seed, training.init_scale)
-        model.to(training.device, _dtype(training))
+        model.to(training.device, dtype(training))
         data = TrainingData(survey, tokenizer, training, folder.data)
     about = {
         "command": command,
@@ -178,9 +182,11 @@ def _resume(
         done, best = state.position.update, state.position.best
         if state.config is not None:
             _require_same_settings(path, config, state.config)
+        extra = _extra_probe(config.training, done)
         if steps is not None:
             config = config.with_settings({"steps": steps})
             best.since = 0
+            extra = False
         training = config.training
         at_end = done == training.steps or best.exhausted(training.early_stopping)
         if done > training.steps or (at_end and _has_finished(folder, done)):
@@ -191,7 +197,7 @@ def _resume(
                 f"{path} {early} {done:,} of {training.steps:,} updates; "
                 f"to train on, give a larger number: transformer-viz resume {path} --steps N."
             )
-        _resolve(config, workers)
+        settle(config, workers)
         watch = _watch(folder, tell, should_stop, step=done)
         survey = saved_survey(folder.data, training, watch) or take_survey(training, watch)
         if survey.checksum != about["data_checksum"]:
@@ -200,7 +206,7 @@ def _resume(
                 "it cannot go on exactly; restore files and program, or start a new run."
             )
         require_traceable(training, state.tokenizer, config.model)
-        model = Transformer(config.model).to(training.device, _dtype(training))
+        model = Transformer(config.model).to(training.device, dtype(training))
         data = TrainingData(survey, state.tokenizer, training, folder.data)
     workers.require_same((config, survey.checksum), "settings or data")
     trainer = Trainer(
@@ -218,35 +224,10 @@ def _resume(
     if workers.first:
         folder.write_record(config, about)
         folder.rewind(done)
+        if extra:
+            folder.take_back_probe(done)
         trainer.prune_checkpoints()
     _train(trainer, survey.report, resumed=True)
-
-
-def _resolve(config: RunConfig, workers: Workers) -> RunConfig:
-    """Put the device and threads that will be used in place of "auto" and None, and use them."""
-    training = config.training
-    device = choose_device(training.device)
-    workers.claim(device)
-    if training.precision in ("bf16", "fp16") and device.type != "cuda":
-        raise UserError(
-            f"precision {training.precision} needs a CUDA device, not {device}; use fp32."
-        )
-    if training.precision == "fp64" and device.type == "mps":
-        raise UserError("precision fp64 is not there on mps; use fp32, or device cpu.")
-    if training.tensorboard:
-        require_tensorboard()
-    if device.type == "cuda":
-        torch.set_float32_matmul_precision("high" if training.tf32 else "highest")
-    threads = training.threads or max(1, available_threads() // workers.local_count)
-    torch.set_num_threads(threads)
-    return dataclasses.replace(
-        config, training=dataclasses.replace(training, device=str(device), threads=threads)
-    )
-
-
-def _dtype(training: TrainingConfig) -> torch.dtype:
-    """Of the weights; "bf16" and "fp16" are those of products alone."""
-    return torch.float64 if training.precision == "fp64" else torch.float32
 
 
 def _require_same_settings(path: Path, config: RunConfig, before: RunConfig) -> None:
@@ -267,6 +248,12 @@ def _require_same_count(path: Path, before: int, now: int) -> None:
             f"{path} was trained by {before} processes so far, and {now} would make other updates; "
             f"resume it {how}."
         )
+
+
+def _extra_probe(training: TrainingConfig, step: int) -> bool:
+    """Whether a probe of this step was recorded only because the run was stopped there; without it
+    a resumed run has the same files as one that was never stopped."""
+    return step not in probe_steps(training.steps, training.probe_points)
 
 
 def _has_finished(folder: RunFolder, step: int) -> bool:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -223,13 +223,23 @@ class RunFolder:
             remove_leftovers(folder)
         for path in (self.metrics, self.samples, self.probe_log):
             if path.exists():
-                atomic_write_text(path, "".join(_lines_up_to(path, step)))
+                atomic_write_text(path, "".join(_lines(path, lambda written: written <= step)))
         for directory in ("checkpoints", "best"):
             for written, path in _models_by_step(self.path / directory).items():
                 if written > step:
                     path.unlink()
+        self._remove_probes(lambda recorded: recorded > step)
+
+    def take_back_probe(self, step: int) -> None:
+        """Line and traces of this step."""
+        if self.probe_log.exists():
+            lines = _lines(self.probe_log, lambda recorded: recorded != step)
+            atomic_write_text(self.probe_log, "".join(lines))
+        self._remove_probes(lambda recorded: recorded == step)
+
+    def _remove_probes(self, which: Callable[[int], bool]) -> None:
         for path in (self.path / "probes").glob("step-*.npz"):
-            if (match := _PROBE.fullmatch(path.name)) and int(match.group(1)) > step:
+            if (match := _PROBE.fullmatch(path.name)) and which(int(match.group(1))):
                 path.unlink()
 
 
@@ -257,14 +267,14 @@ def _is_bare(directory: Path) -> bool:
     return all("state.safetensors" in entry.name for entry in directory.iterdir())
 
 
-def _lines_up_to(path: Path, step: int) -> list[str]:
-    """A last line that was cut short by a crash is no line."""
+def _lines(path: Path, kept_step: Callable[[int], bool]) -> list[str]:
+    """Those of some steps. A last line that was cut short by a crash is no line."""
     kept = []
     for raw in path.read_bytes().split(b"\n"):
         try:
             values = json.loads(raw)
         except ValueError:
             continue
-        if values["step"] <= step:
+        if kept_step(values["step"]):
             kept.append(raw.decode("utf-8") + "\n")
     return kept

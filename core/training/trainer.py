@@ -82,7 +82,7 @@ class Trainer:
         groups = self._groups()
         probes = Probes(training, self.data.tokenizer, self.folder)
         if self.workers.first:
-            probes.record(self.model, position.update)
+            probes.record(self.model, position.update, last=self._done())
         while not self._done():
             began = time.monotonic()
             update = self.updater.apply(next(groups), position.update + 1)
@@ -95,12 +95,14 @@ class Trainer:
             if last or position.update % training.validate_every == 0:
                 self._validate()
             if self.workers.first:
-                probes.record(self.model, position.update)
+                probes.record(self.model, position.update, last=self._done())
             self._save_checkpoints(
                 due=self._done() or position.update % training.checkpoint_every == 0
             )
             if not self._done() and self._asked_to_stop():
                 self.save_state()
+                if self.workers.first:
+                    probes.record(self.model, position.update, last=True)
                 self._tell(Interrupted(step=position.update, run=str(self.folder.path)))
                 return
         if self.workers.first:

@@ -14,6 +14,9 @@ from typing import Any
 from core.config import ModelConfig
 from core.training.config import RunConfig, TrainingConfig
 
+TARGET = "=>"
+"""Stands for the tab between a probe and its translation: Tab leads to the next field."""
+_TARGET = re.compile(rf"\s*(?:\t|⇥|{TARGET})\s*")
 COMMON = "Most used"
 REST = "Others"
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -104,7 +107,7 @@ class Field:
         if re.fullmatch(r"(d_\w+)", self.name):
             return self.name
         words = self.name.replace("d_ff", "d‗ff").replace("_", " ").replace("‗", "_")
-        how = ", one in each line" if self.kind is tuple else ""
+        how = f", one in each line: sentence {TARGET} translation" if self.kind is tuple else ""
         return words[0].upper() + words[1:] + how
 
     def show(self, value: Any) -> str:
@@ -112,7 +115,7 @@ class Field:
         if value is None:
             return ""
         if isinstance(value, tuple):
-            return "\n".join(value)
+            return "\n".join(value).replace("\t", f" {TARGET} ")
         if isinstance(value, float):
             return f"{value:g}"
         return str(value)
@@ -120,7 +123,8 @@ class Field:
     def read(self, text: str) -> Any:
         """What was typed, as a value for the configuration to check; else the text itself."""
         if self.kind is tuple:
-            return tuple(line.strip() for line in text.split("\n") if line.strip())
+            lines = (line.strip() for line in text.split("\n"))
+            return tuple(_TARGET.sub("\t", line) for line in lines if line)
         text = text.strip()
         if not text and self.optional:
             return None

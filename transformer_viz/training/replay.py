@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.errors import UserError
 from core.trace.npz import load_npz
 from core.trace.trace import Trace
+from core.training.probe import Probe
 from transformer_viz.controller import Controller
 from transformer_viz.selection import Selection, carried
 from transformer_viz.selection import changed as with_changes
@@ -84,7 +85,8 @@ class Replay(QObject):
     def sentences(self) -> tuple[str, ...]:
         """The probes that have been recorded."""
         config = self._run.config if self._run is not None else None
-        texts = config.training.probes if config is not None else ()
+        probes = config.training.probes if config is not None else ()
+        texts = [Probe.parse(text).source for text in probes]
         return tuple(
             texts[number] if number < len(texts) else f"sentence {number + 1}"
             for number in sorted(self._files)

@@ -34,7 +34,7 @@ def line(step: int, *, previous: float = 0.5, gold: bool = True) -> dict[str, An
         (ENCODER, [found(1.0, previous=previous), found(2.0, previous=previous)]),
         (CROSS, [found(3.0, cross=True), found(4.0, cross=True)]),
     ]
-    return log_line(step, heads, Gold(40, 0.35, {ENCODER: 1 / 3}) if gold else None)
+    return log_line(step, heads, Gold(40, 0.35, {ENCODER: 1 / 3}) if gold else None, ["Hund"])
 
 
 @pytest.fixture
@@ -63,6 +63,7 @@ def test_a_line_holds_means_over_the_sentences() -> None:
             },
         ],
         "gold": {"pairs": 40, "pronoun": 0.35},
+        "translations": ["Hund"],
     }
 
 
@@ -77,6 +78,15 @@ def test_lines_come_back_as_arrays_by_step(path: Path) -> None:
     assert np.isnan(log.series(ENCODER, "antecedent")).tolist() == [False, False, True]
     assert np.isnan(log.pronoun).tolist() == [False, False, True]
     assert (log.pronoun[0], log.pairs) == (0.35, 40)
+    assert log.translations == (("Hund",),) * 3
+
+
+def test_lines_of_earlier_versions_hold_no_translations(path: Path) -> None:
+    old = line(1)
+    del old["translations"]
+    log = write(path, line(0), old)
+    assert log.steps.tolist() == [0, 1]
+    assert log.translations == (("Hund",), ())
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ from core.text.tokenizer import Tokenizer, train_tokenizer
 from core.trace.npz import load_npz
 from core.trace.statistics import head_statistics
 from core.trace.trace import AttentionKind, Head
-from core.training.config import GRAMMAR, RunConfig
+from core.training.config import GRAMMAR, PROBES, RunConfig
+from core.training.probe import Probe, with_references
 from core.training.probe_log import read_probe_log
 from core.training.probes import (
     GOLD_PAIRS,
@@ -36,6 +37,7 @@ from core.training.probes import (
 )
 from core.training.run import resume_run, start_run
 from core.training.run_folder import RunFolder
+from tests.core.corpus.grammar.test_translations import REFUSALS, told
 
 
 def start(
@@ -85,21 +87,23 @@ def test_steps_begin_at_the_start_and_end_at_the_end(steps: int, points: int) ->
 
 
 def test_a_run_records_what_its_model_does_then(tmp_path: Path, copies: RunConfig) -> None:
-    config = copies.with_settings({"probes": ["eins zwei drei", "acht acht"]})
+    config = copies.with_settings({"probes": ["eins zwei drei\tdrei zwei", "acht acht"]})
     folder = start(tmp_path / "run", config)
     log = read_probe_log(folder.probe_log)
     assert log.steps.tolist() == probe_steps(20, 4) == [0, 2, 4, 9, 20]
     assert len(log.heads) == (1 + 2 + 2) * 2
     traces = [[load_npz(folder.probe(step, index)) for index in (0, 1)] for step in (0, 2, 20)]
     assert [trace.text for trace in traces[0]] == ["eins zwei drei", "acht acht"]
+    assert {trace.translation for trace, _ in traces} == {"drei zwei"}
+    assert len({len(trace.target_tokens) for trace, _ in traces}) == 1
     limit = 1 + SEARCH.max_extra
-    for at_step, step in zip(traces, (0, 2, 20), strict=True):
-        assert all(
-            len(trace.target_tokens) <= len(trace.source_tokens) + limit for trace in at_step
-        )
+    for (_, unknown), step in zip(traces, (0, 2, 20), strict=True):
+        assert len(unknown.target_tokens) <= len(unknown.source_tokens) + limit
+        at = log.steps.tolist().index(step)
+        assert log.translations[at][1] == unknown.translation
         for head in log.heads:
+            at_step = traces[(0, 2, 20).index(step)]
             expected = np.mean([head_statistics(trace, *head).entropy for trace in at_step])
-            at = log.steps.tolist().index(step)
             assert log.series(head, "entropy")[at] == pytest.approx(expected, abs=1e-4)
     before, after = (
         found[0].weights(AttentionKind.ENCODER_SELF, 0, 0) for found in (traces[0], traces[2])
@@ -164,6 +168,66 @@ def test_a_run_killed_before_its_first_update_records_the_start_once(
         start(tmp_path / "run", copies, killed)
     resume(tmp_path / "run")
     assert recorded(RunFolder.open(tmp_path / "run")) == probe_steps(20, 4)
+
+
+def test_a_run_that_is_stopped_has_a_last_probe_until_it_goes_on(
+    tmp_path: Path, copies: RunConfig
+) -> None:
+    whole = start(tmp_path / "whole", copies)
+    updates = iter(range(1, 100))
+    parts = start(tmp_path / "parts", copies, lambda: next(updates) == 13)
+    assert recorded(parts) == [0, 2, 4, 9, 13]
+    assert parts.probe(13, 0).is_file()
+    resume(parts.path)
+    assert recorded(parts) == [0, 2, 4, 9, 20]
+    assert not parts.probe(13, 0).exists()
+    assert parts.probe_log.read_bytes() == whole.probe_log.read_bytes()
+
+
+def test_a_run_that_is_stopped_at_a_step_that_is_due_records_it_once(
+    tmp_path: Path, copies: RunConfig
+) -> None:
+    updates = iter(range(1, 100))
+    folder = start(tmp_path / "run", copies, lambda: next(updates) == 9)
+    assert recorded(folder) == [0, 2, 4, 9]
+    resume(folder.path)
+    assert recorded(folder) == [0, 2, 4, 9, 20]
+
+
+def test_a_run_that_stops_early_has_a_last_probe(tmp_path: Path, copies: RunConfig) -> None:
+    config = copies.with_settings({"early_stopping": 1, "validate_every": 1, "steps": 200})
+    folder = start(tmp_path / "run", config.with_settings({"peak_factor": 1e-9}))
+    last = json.loads(folder.metrics.read_text(encoding="utf-8").splitlines()[-1])["step"]
+    assert last < 200
+    assert recorded(folder)[-1] == last
+    resume(folder.path, steps=300)
+    assert last in recorded(folder)
+
+
+def test_a_probe_from_the_validation_sentences_gets_its_reference(
+    tmp_path: Path, copies: RunConfig
+) -> None:
+    (tmp_path / "dev.tsv").write_text("drei vier\tvier drei\n", encoding="utf-8")
+    settings = {"validation": [str(tmp_path / "dev.tsv")], "probes": ["drei vier", "vier vier"]}
+    folder = start(tmp_path / "run", copies.with_settings(settings))
+    assert load_npz(folder.probe(0, 0)).translation == "vier drei"
+    config, _ = folder.read_record()
+    assert config.training.probes == ("drei vier\tvier drei", "vier vier")
+
+
+def test_references_that_cannot_be_written_as_one_are_passed_over() -> None:
+    references = {"a": ["x\ty", "z" * 301, "b"], "c": ["\t"]}
+    assert with_references(["a", "c", "d", " a\tq"], references) == ("a\tb", "c", "d", " a\tq")
+
+
+@pytest.mark.parametrize("probe", ["a\tb\tc", "a\t", "\tb", " \t ", "x" * 301, "x\t" + "y" * 301])
+def test_a_probe_has_one_side_or_two(copies: RunConfig, probe: str) -> None:
+    with pytest.raises(UserError, match="with its translation after one tab"):
+        copies.with_settings({"probes": [probe]})
+
+
+def test_the_usual_probes_are_translated_as_the_grammar_does() -> None:
+    assert [Probe.parse(text) for text in PROBES] == told(REFUSALS[0])
 
 
 def test_an_extended_run_keeps_what_was_recorded(tmp_path: Path, copies: RunConfig) -> None:

@@ -69,6 +69,8 @@ def test_what_is_shown_is_read_back_as_it_was(name: str) -> None:
             ("It is red_brown.", "He said, [no]."),
         ),
         ("probes", " \n", ()),
+        ("probes", "It ran => Es lief\na dog ⇥ ein Hund", ("It ran\tEs lief", "a dog\tein Hund")),
+        ("probes", "from a table\taus einer Tabelle", ("from a table\taus einer Tabelle",)),
     ],
 )
 def test_typed_texts_become_values(name: str, text: str, value: Any) -> None:

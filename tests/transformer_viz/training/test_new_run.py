@@ -118,14 +118,14 @@ def test_nothing_typed_is_nothing_where_that_is_allowed(desk: Desk) -> None:
 def test_probe_sentences_are_typed_one_in_each_line(desk: Desk) -> None:
     editor = desk.dialog.settings.rows["probes"].editor
     assert isinstance(editor, QPlainTextEdit)
-    assert editor.toPlainText().split("\n") == list(PROBES)
+    assert editor.toPlainText().split("\n") == [probe.replace("\t", " => ") for probe in PROBES]
     editor.selectAll()
     QTest.keyClicks(editor, "He came, she [went].")
     QTest.keyClick(editor, Qt.Key.Key_Return)
-    QTest.keyClicks(editor, "It is a snake_case.")
+    QTest.keyClicks(editor, "It slept. => Es schlief.")
     config = desk.dialog.config
     assert config is not None
-    assert config.training.probes == ("He came, she [went].", "It is a snake_case.")
+    assert config.training.probes == ("He came, she [went].", "It slept.\tEs schlief.")
     editor.setPlainText("\n".join(map(str, range(MOST_PROBES + 1))))
     assert desk.error("probes").startswith(f"Allowed: up to {MOST_PROBES} sentences")
 

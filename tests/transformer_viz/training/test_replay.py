@@ -59,12 +59,16 @@ def record(run: Run, *steps: int) -> None:
             path.parent.mkdir(exist_ok=True)
             save_npz(probe_trace(text, step), path)
         heads = [(head, [statistics(head, step)]) for head in HEADS]
-        add_lines(run.folder.probe_log, [log_line(step, heads, None)])
+        add_lines(
+            run.folder.probe_log,
+            [log_line(step, heads, None, [f"{text}, {step}" for text in PROBES])],
+        )
     run.poll()
 
 
 def make_run(path: Path, **settings: Any) -> Run:
-    config = preset("tiny").with_settings({"probes": list(PROBES), **settings})
+    probes = [PROBES[0] + "\tdas Tier schlief", PROBES[1]]
+    config = preset("tiny").with_settings({"probes": probes, **settings})
     RunFolder.create(path, config, {})
     run = Run(path)
     run.poll()

@@ -1,0 +1,45 @@
+"""What a run computes on and in which numbers: device, threads, precision."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import torch
+
+from core.device import available_threads, choose_device
+from core.errors import UserError
+from core.training.config import RunConfig, TrainingConfig
+from core.training.tensorboard import require_tensorboard
+from core.training.workers import Workers
+
+
+def settle(config: RunConfig, workers: Workers) -> RunConfig:
+    """Put the device and threads that will be used in place of "auto" and None, and use them.
+
+    Raises:
+        UserError: the device is not there, or cannot compute in this precision, or the package for
+            TensorBoard is missing.
+    """
+    training = config.training
+    device = choose_device(training.device)
+    workers.claim(device)
+    if training.precision in ("bf16", "fp16") and device.type != "cuda":
+        raise UserError(
+            f"precision {training.precision} needs a CUDA device, not {device}; use fp32."
+        )
+    if training.precision == "fp64" and device.type == "mps":
+        raise UserError("precision fp64 is not there on mps; use fp32, or device cpu.")
+    if training.tensorboard:
+        require_tensorboard()
+    if device.type == "cuda":
+        torch.set_float32_matmul_precision("high" if training.tf32 else "highest")
+    threads = training.threads or max(1, available_threads() // workers.local_count)
+    torch.set_num_threads(threads)
+    return dataclasses.replace(
+        config, training=dataclasses.replace(training, device=str(device), threads=threads)
+    )
+
+
+def dtype(training: TrainingConfig) -> torch.dtype:
+    """Of the weights; "bf16" and "fp16" are those of products alone."""
+    return torch.float64 if training.precision == "fp64" else torch.float32
