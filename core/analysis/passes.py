@@ -1,6 +1,6 @@
 """Recorded passes over many pairs of sentences, teacher-forced and batched.
 
-Legend: B pairs of a batch, S source, T target, Q queries, K keys, H heads.
+Legend: B pairs of a batch, S source, T target, Q queries, K keys, H heads, D d_model.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.decoding.batching import batches_by_length, padded
 from core.decoding.search import source_batch
 from core.heads import AttentionKind
 from core.model.attention import attention_weights
-from core.model.recording import Recording
+from core.model.recording import Projections, Recording
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
 
@@ -55,6 +55,7 @@ class Pass:
         source: [B, S], each with its end token.
         fed: [B, T], what the decoder was fed: the begin token, then the target.
         source_lengths, target_lengths: [B], of the real tokens.
+        hidden: [B, T, D], from which the model predicts what follows each token that it was fed.
     """
 
     indices: Sequence[int]
@@ -63,6 +64,10 @@ class Pass:
     source_lengths: Tensor
     target_lengths: Tensor
     recording: Recording
+    hidden: Tensor
+
+    def layers(self, kind: AttentionKind) -> int:
+        return len(self._recorded(kind))
 
     def queries(self, kind: AttentionKind) -> Tensor:
         """The ids of the queries, [B, Q]."""
@@ -89,12 +94,15 @@ class Pass:
 
     def weights(self, kind: AttentionKind, layer: int) -> Tensor:
         """[B, H, Q, K]; rows of real queries add up to 1, all other cells are 0."""
-        recorded = {
+        recorded = self._recorded(kind)[layer]
+        return attention_weights(recorded.query, recorded.key, self.allowed(kind)[:, None])
+
+    def _recorded(self, kind: AttentionKind) -> list[Projections]:
+        return {
             AttentionKind.ENCODER_SELF: self.recording.encoder_self,
             AttentionKind.DECODER_SELF: self.recording.decoder_self,
             AttentionKind.CROSS: self.recording.cross,
-        }[kind][layer]
-        return attention_weights(recorded.query, recorded.key, self.allowed(kind)[:, None])
+        }[kind]
 
 
 def recorded_passes(
@@ -118,7 +126,7 @@ def recorded_pass(model: Transformer, pairs: Sequence[Pair], indices: Sequence[i
     source = source_batch(model, [pair.source_ids for pair in pairs])
     fed = padded([[config.bos_id, *pair.target_ids] for pair in pairs], config.pad_id, model.device)
     recording = Recording()
-    model.decode(fed, model.encode(source, recording), source, recording)
+    hidden = model.decode(fed, model.encode(source, recording), source, recording)
     return Pass(
         indices=indices,
         source=source,
@@ -126,6 +134,7 @@ def recorded_pass(model: Transformer, pairs: Sequence[Pair], indices: Sequence[i
         source_lengths=(source != config.pad_id).sum(dim=1),
         target_lengths=(fed != config.pad_id).sum(dim=1),
         recording=recording,
+        hidden=hidden,
     )
 
 
