@@ -10,7 +10,8 @@ import hashlib
 import importlib.util
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,6 +22,7 @@ from core.text.tokens import TokenKind
 from core.trace.positions import PositionTable
 from core.trace.trace import Trace
 from core.trace.variant import Variant
+from transformer_viz.gates import Gates
 from transformer_viz.hypotheses import Candidate
 from transformer_viz.session import ModelInfo, Search
 from transformer_viz.worker import Context
@@ -39,6 +41,10 @@ class Backend(Protocol):
     """What the engine does in its thread. A call that fails leaves the last good model."""
 
     def load(self, path: Path, context: Context) -> ModelInfo: ...
+
+    def gated(self, gates: Gates) -> AbstractContextManager[None]:
+        """Inside, the loaded model answers with these gates."""
+        ...
 
     def explain(
         self, text: str, search: Search, context: Context, target: str | None = None
@@ -91,6 +97,21 @@ class TorchBackend:
     def load(self, path: Path, context: Context) -> ModelInfo:
         self._first = self._read(path, context)
         return self._first[0]
+
+    @contextmanager
+    def gated(self, gates: Gates) -> Iterator[None]:
+        """Heads that the model does not have are left out: the gates may be those of the model
+        that it has just replaced."""
+        if self._first is None or not gates:
+            yield
+            return
+        from core.model.gates import Gates as Factors
+        from core.model.gates import gated
+
+        info, checkpoint = self._first
+        factors = {head: factor for head, factor in gates.items() if info.has(head)}
+        with gated(checkpoint.model, Factors.of(checkpoint.config, factors)):
+            yield
 
     def _read(self, path: Path, context: Context) -> tuple[ModelInfo, Checkpoint]:
         header = read_header(path)  # a file that is no model is refused before torch is needed

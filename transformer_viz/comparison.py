@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from core.trace.trace import Head, Trace
 from transformer_viz.bundled import MinimalPair, counterpart
 from transformer_viz.engine import Engine
+from transformer_viz.gates import ALL_ON, Gates
 from transformer_viz.highlights import it_head
 from transformer_viz.session import ModelInfo, Phase, Search, Session, Status
 
@@ -41,6 +42,7 @@ class _Question:
     path: Path
     text: str
     search: Search
+    gates: Gates
 
 
 class Comparison(QObject):
@@ -206,7 +208,8 @@ class Comparison(QObject):
         same = text == trace.text and path == model.path and trace.has_ids
         if not text or same:
             return None
-        return _Question(path, text, self._search)
+        gates = self._session.gates if path == model.path else ALL_ON
+        return _Question(path, text, self._search, gates)
 
     def _implied(self, text: str) -> str | None:
         """B's sentence, unless one is chosen, for this one of A."""

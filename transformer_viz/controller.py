@@ -10,6 +10,8 @@ from core.trace.trace import Trace
 from transformer_viz.comparison import Comparison
 from transformer_viz.decoding import Decoding
 from transformer_viz.engine import Engine, Explanation
+from transformer_viz.gates import ALL_ON, Gates
+from transformer_viz.gating import Gating
 from transformer_viz.highlights import opening_selection, unknown_spans
 from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Phase, Search, Session, Status
@@ -54,11 +56,13 @@ class Controller(QObject):
         self._about_trace = ""
         self._fallback: Path | None = None  # opened where the first model fails
         self._passing: Path | None = None  # on its way, see `open`
+        self._gates = ALL_ON  # of the model on its way
         self.transfers = Transfers(self)
         self.decoding = Decoding(session, engine, lambda: self._settings, self)
         self.comparison = Comparison(session, engine, self)
         self.comparison.set_search(self.search)
         self.what_if = WhatIf(session, engine, lambda: self.search, self)
+        self.gating = Gating(session, engine, lambda: self.search, self)
 
         self._ask = self._timer(TYPING_PAUSE, self._explain)
         self._stale = self._timer(STALE_AFTER, self._show_stale)
@@ -71,6 +75,7 @@ class Controller(QObject):
         engine.explainFailed.connect(self._on_explain_failed)
         self.transfers.failed.connect(self.noticed.emit)
         self.comparison.modelWanted.connect(self.open)
+        session.gatesChanged.connect(self._on_gates)
 
     @property
     def settings(self) -> Settings:
@@ -86,13 +91,15 @@ class Controller(QObject):
         saving = self.transfers.saving
         return [f"{saving} is being saved."] if saving else []
 
-    def open(self, path: Path, *, passing: bool = False) -> None:
-        """Load a checkpoint beside the one in use, which it replaces once it is there.
+    def open(self, path: Path, *, passing: bool = False, gates: Gates = ALL_ON) -> None:
+        """Load a checkpoint beside the one in use, which it replaces once it is there, with these
+        gates.
 
-        A `passing` one is soon replaced by the next: what is selected stays, it is not remembered
-        for the next start, and nothing is said if it is gone already.
+        A `passing` one is soon replaced by the next: what is selected and the gates stay, it is
+        not remembered for the next start, and nothing is said if it is gone already.
         """
         self._passing = path if passing else None
+        self._gates = gates
         self._engine.load(path)
 
     def open_first(self, path: Path | None = None) -> None:
@@ -133,8 +140,10 @@ class Controller(QObject):
         else:
             self._request()
 
-    def show(self, text: str, selection: Selection) -> None:
-        """Go back to a text and what was selected in it: at once, where its trace is shown."""
+    def show(self, text: str, selection: Selection, gates: Gates) -> None:
+        """Go back to a text, what was selected in it and the gates: at once, where its trace is
+        shown."""
+        self._session.set_gates(gates)
         trace = self._session.trace
         answered = trace is not None and trace.text == text and not self._ask.isActive()
         if text == self._session.text and answered:
@@ -249,7 +258,7 @@ class Controller(QObject):
         self._opening = self._opening or not passing
         if not passing:
             self._remember_model(model.path)
-        self._session.set_model(model)
+        self._session.set_model(model, self._session.gates if passing else self._gates)
         self._answer_again()
 
     def _remember_model(self, path: Path) -> None:
@@ -258,6 +267,13 @@ class Controller(QObject):
         else:
             remembered = self._settings.remember_file(str(path))
             self.change_settings(model=str(path), recent_files=remembered.recent_files)
+
+    def _on_gates(self, gates: Gates) -> None:
+        """Translate again; an answer of the gates before is not waited for."""
+        self._engine.set_gates(gates)
+        self._engine.cancel_explain()
+        if self._trace_file is None:
+            self.translate(self._session.text, self._wanted)
 
     def _on_load_failed(self, message: str) -> None:
         fallback, self._fallback = self._fallback, None
@@ -289,6 +305,7 @@ class Controller(QObject):
             selection, self._wanted = self._wanted, None
         self._session.set_trace(trace, selection)
         if is_current:
+            self.gating.follow(trace)
             self._stale.stop()
             self.unknownChanged.emit(unknown_spans(model, trace))
             self._settle(Phase.READY, milliseconds=explanation.milliseconds)

@@ -71,6 +71,7 @@ class Decoding(QObject):
         session.traceChanged.connect(self._on_trace)
         session.textChanged.connect(self._cancel)
         session.modelChanged.connect(self._cancel)
+        session.gatesChanged.connect(self._cancel)
         session.statusChanged.connect(self._on_status)
         self._begin(session.trace)
         self.walk = Walk(session, self)  # after the list: the steps are those of the active one
@@ -277,7 +278,7 @@ class Decoding(QObject):
         self.treeChanged.emit()
 
     def _cancel(self) -> None:
-        """What was asked belongs to a text or a model that is on its way out."""
+        """What was asked belongs to a text, a model or gates that are on their way out."""
         self._engine.cancel(LANE)
         self._engine.cancel(TREE_LANE)
         self._set_growing(False)

@@ -11,6 +11,7 @@ from core.errors import UserError
 from core.trace.npz import load_npz
 from core.trace.trace import Trace
 from transformer_viz.controller import MAX_CHARACTERS, Controller
+from transformer_viz.gates import ALL_ON
 from transformer_viz.options import View
 from transformer_viz.selection import Selection
 from transformer_viz.session import Session
@@ -19,7 +20,9 @@ from transformer_viz.session_file import (
     Found,
     SavedSession,
     load_session,
+    restored_gates,
     save_session,
+    saved_gates,
     saved_model,
 )
 from transformer_viz.transfers import Progress
@@ -148,6 +151,7 @@ class Documents(QObject):
         model = None if session.model is None else session.model.path
         view, search, text = self._view(), controller.search, session.text
         selection, options = session.selection, session.options
+        gates = saved_gates(session.gates)
         trace = str(controller.trace_file or "")
         second_text, second_model = controller.comparison.text, controller.comparison.path
 
@@ -162,6 +166,7 @@ class Documents(QObject):
                 options=options,
                 second_text=second_text,
                 second_model=None if second_model is None else saved_model(second_model),
+                gates=gates,
             )
             save_session(path, saved)
 
@@ -193,13 +198,17 @@ class Documents(QObject):
         controller.set_search(saved.search)
         controller.comparison.choose_model(found.second_model)
         controller.comparison.choose_text(saved.second_text)
+        another = found.model is not None and (shown is None or shown.path != found.model)
+        gates = ALL_ON if found.model is None else restored_gates(saved)
+        if not another:
+            self._session.set_gates(gates)
         if found.trace is not None:
             file, trace = found.trace
             controller.show_trace(trace, file, saved.selection)
         else:
             controller.translate(saved.text, saved.selection)
-        if found.model is not None and (shown is None or shown.path != found.model):
-            controller.open(found.model)
+        if found.model is not None and another:
+            controller.open(found.model, gates=gates)
 
     def _set_path(self, path: Path) -> None:
         self._path = path

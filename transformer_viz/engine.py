@@ -12,12 +12,13 @@ from PySide6.QtCore import QObject, Signal
 from core.errors import UserError
 from core.trace.trace import Trace
 from transformer_viz.backend import Backend
+from transformer_viz.gates import ALL_ON, Gates
 from transformer_viz.session import Search
 from transformer_viz.worker import Context, Worker
 
 T = TypeVar("T")
 
-LANES = ("load", "explain", "decode", "tree", "positions", "what_if", "compare")
+LANES = ("load", "explain", "gates", "decode", "tree", "positions", "what_if", "compare")
 """In the order in which waiting questions are taken; in each lane the newest wins."""
 
 _log = logging.getLogger(__name__)
@@ -32,7 +33,10 @@ class Explanation:
 
 
 class Engine(QObject):
-    """Asynchronous: each request ends in its signal, unless a newer one takes its place."""
+    """Asynchronous: each request ends in its signal, unless a newer one takes its place.
+
+    A question is answered with the gates that are set when it is put.
+    """
 
     progressed = Signal(str)
     loaded = Signal(object)  # ModelInfo
@@ -43,6 +47,7 @@ class Engine(QObject):
     def __init__(self, backend: Backend, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._backend = backend
+        self._gates = ALL_ON
         self._worker = Worker("engine", lanes=LANES, parent=self)
 
     def load(self, path: Path) -> None:
@@ -54,6 +59,9 @@ class Engine(QObject):
             progress=self.progressed.emit,
         )
 
+    def set_gates(self, gates: Gates) -> None:
+        self._gates = gates
+
     def explain(self, text: str, search: Search, target: str | None = None) -> None:
         def run(context: Context) -> Explanation:
             start = time.perf_counter()
@@ -62,7 +70,7 @@ class Engine(QObject):
 
         self._worker.submit(
             "explain",
-            run,
+            self._gated(run, self._gates),
             done=self.explained.emit,
             failed=self._report(self.explainFailed.emit),
             progress=self.progressed.emit,
@@ -79,12 +87,17 @@ class Engine(QObject):
         done: Callable[[T], None],
         failed: Callable[[str], None],
         progress: Callable[[str], None] = lambda _text: None,
+        gates: Gates | None = None,
     ) -> None:
         """Put a question of another lane: exactly one of `done` and `failed` is called later,
-        in this thread, unless a newer question of the lane takes its place."""
+        in this thread, unless a newer question of the lane takes its place. `gates`: in place of
+        those that are set."""
         self._worker.submit(
             lane,
-            lambda context: question(self._backend, context),
+            self._gated(
+                lambda context: question(self._backend, context),
+                self._gates if gates is None else gates,
+            ),
             done=done,
             failed=self._report(failed),
             progress=progress,
@@ -96,6 +109,13 @@ class Engine(QObject):
     def close(self) -> None:
         """Stop what runs and wait for the thread; no signal is sent any more."""
         self._worker.close()
+
+    def _gated(self, run: Callable[[Context], T], gates: Gates) -> Callable[[Context], T]:
+        def gated(context: Context) -> T:
+            with self._backend.gated(gates):
+                return run(context)
+
+        return gated
 
     @staticmethod
     def _report(send: Callable[[str], None]) -> Callable[[Exception], None]:

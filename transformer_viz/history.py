@@ -1,4 +1,4 @@
-"""Undo and redo of what the user did: the text and the selection, as one line of moments.
+"""Undo and redo of what the user did: text, selection and gates, as one line of moments.
 
 What follows by itself, as a selection that moves along with an edited text, changes the present
 moment and makes no new one. Hovering is not an act.
@@ -13,17 +13,19 @@ from PySide6.QtCore import QObject, Signal
 from core.trace.trace import Trace
 from transformer_viz.controller import Controller
 from transformer_viz.edits import common_ends
+from transformer_viz.gates import ALL_ON, Gates
 from transformer_viz.selection import Selection
 from transformer_viz.session import Session
 
 MOST_MOMENTS = 500
-PAUSE = 2.0  # seconds that end a run of keystrokes, or of moves from cell to cell
+PAUSE = 2.0  # seconds that end a run of keystrokes, of moves from cell to cell or of scalings
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
     text: str
     selection: Selection
+    gates: Gates
 
 
 class History(QObject):
@@ -42,13 +44,15 @@ class History(QObject):
         self._clock = clock
         self._past: list[Moment] = []
         self._future: list[Moment] = []
-        self._now = Moment(session.text, session.selection)
+        self._now = Moment(session.text, session.selection, session.gates)
         self._run: str | None = None  # of what kind the last act was, if one of a run
         self._acted_at = 0.0
         self._moving = False
         session.textChanged.connect(self._on_text)
         session.selectionChanged.connect(self._on_selection)
         session.traceChanged.connect(self._on_trace)
+        session.gatesChanged.connect(self._on_gates)
+        session.modelChanged.connect(self._on_model)
 
     @property
     def can_undo(self) -> bool:
@@ -81,7 +85,7 @@ class History(QObject):
         self._now = moment
         self._moving = True
         try:
-            self._controller.show(moment.text, moment.selection)
+            self._controller.show(moment.text, moment.selection, moment.gates)
         finally:
             self._moving = False
         self.changed.emit()
@@ -101,6 +105,17 @@ class History(QObject):
         """The session's selection now fits this trace; nobody chose it."""
         self._now = replace(self._now, selection=self._session.selection)
 
+    def _on_gates(self, gates: Gates) -> None:
+        if not self._moving and gates != self._now.gates:
+            run = "scaling" if _is_scaling(self._now.gates, gates) else None
+            self._step(replace(self._now, gates=gates), run)
+
+    def _on_model(self) -> None:
+        """The heads of another model are others."""
+        self._past = [replace(moment, gates=ALL_ON) for moment in self._past]
+        self._future = [replace(moment, gates=ALL_ON) for moment in self._future]
+        self._now = replace(self._now, gates=self._session.gates)
+
     def _step(self, moment: Moment, run: str | None) -> None:
         """A new moment; an act that goes on with a run changes the present one."""
         now = self._clock()
@@ -119,6 +134,12 @@ def _is_keystroke(before: str, after: str) -> bool:
     shorter = min(len(before), len(after))
     one_more = abs(len(before) - len(after)) == 1
     return one_more and sum(common_ends(before, after)) == shorter
+
+
+def _is_scaling(before: Gates, after: Gates) -> bool:
+    """Whether factors moved and no head was switched off or on, as a slider moves them."""
+    changed = {head for head in {*before, *after} if before.get(head) != after.get(head)}
+    return all(after.get(head, 1.0) not in (0.0, 1.0) for head in changed)
 
 
 def _is_move(before: Selection, after: Selection) -> bool:

@@ -1,8 +1,9 @@
-"""What the window shows: one model, one trace, one selection.
+"""What the window shows: one model and its gates, one trace, one selection.
 
 Every view is a projection of the `Session`: it reads the properties, asks for a change with
-`select`, `pin`, `release` or `set_hover`, and repaints when a signal says so. The window alone
-calls `set_model`, `set_text`, `set_trace` and `set_status`, with what the engine delivers.
+`select`, `pin`, `release`, `set_hover` or `set_gates`, and repaints when a signal says so. The
+window alone calls `set_model`, `set_text`, `set_trace` and `set_status`, with what the engine
+delivers.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from core.trace.trace import Trace
+from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz.gates import ALL_ON, Gates, gates
 from transformer_viz.linking import Place, cell_of, place_of
 from transformer_viz.options import ViewOptions
 from transformer_viz.selection import Cell, Selection, axes, carried, changed, clamped
@@ -36,6 +38,12 @@ class ModelInfo:
     parameters: int
     provenance: Mapping[str, Any] = field(default_factory=dict)
     vocabulary: str = ""
+
+    def has(self, head: Head) -> bool:
+        encoder = head.kind is AttentionKind.ENCODER_SELF
+        layers = self.encoder_layers if encoder else self.decoder_layers
+        heads = self.encoder_heads if encoder else self.decoder_heads
+        return head.layer < layers and head.head < heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,7 @@ class Session(QObject):
     pointedChanged = Signal(object)  # Place | None
     statusChanged = Signal(object)  # Status
     optionsChanged = Signal(object)  # ViewOptions
+    gatesChanged = Signal(object)  # Gates
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -81,6 +90,7 @@ class Session(QObject):
         self._trace: Trace | None = None
         self._selection = Selection()
         self._options = ViewOptions()
+        self._gates = ALL_ON
         self._hover: Cell = (None, None)
         self._place: Place | None = None  # pointed at as a word, not as a cell
         self._pointed: Place | None = None
@@ -103,6 +113,11 @@ class Session(QObject):
     @property
     def options(self) -> ViewOptions:
         return self._options
+
+    @property
+    def gates(self) -> Gates:
+        """The heads that are off or scaled; the trace may still belong to an older setting."""
+        return self._gates
 
     @property
     def hover(self) -> Cell:
@@ -167,10 +182,15 @@ class Session(QObject):
         cell = (None, None) if place is None else cell_of(self._selection.kind, place)
         self._point(place, cell)
 
-    def set_model(self, model: ModelInfo | None) -> None:
-        if model is not self._model:
-            self._model = model
+    def set_model(self, model: ModelInfo | None, factors: Gates = ALL_ON) -> None:
+        """Show another model, with these gates; both are there when the signals are sent."""
+        before, others = self._gates, model is not self._model
+        self._model = model
+        self._gates = self._existing(factors)
+        if others:
             self.modelChanged.emit(model)
+        if self._gates != before:
+            self.gatesChanged.emit(self._gates)
 
     def set_text(self, text: str) -> None:
         if text != self._text:
@@ -206,6 +226,19 @@ class Session(QObject):
         if options != self._options:
             self._options = options
             self.optionsChanged.emit(options)
+
+    def set_gates(self, factors: Gates) -> None:
+        """Switch heads; those that the model does not have are left out."""
+        changed = self._existing(factors)
+        if changed != self._gates:
+            self._gates = changed
+            self.gatesChanged.emit(changed)
+
+    def _existing(self, factors: Gates) -> Gates:
+        model = self._model
+        if model is None:
+            return gates(factors)
+        return gates({head: factor for head, factor in factors.items() if model.has(head)})
 
     def _set_selection(self, selection: Selection) -> None:
         if self._trace is not None:

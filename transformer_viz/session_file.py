@@ -15,8 +15,9 @@ from core.bundled import bundled_models
 from core.errors import UserError
 from core.files import atomic_write_text
 from core.trace.npz import load_npz
-from core.trace.trace import Trace
-from transformer_viz.checks import number, record, whole
+from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz.checks import MOST_ITEMS, number, record, sequence, whole
+from transformer_viz.gates import STRONGEST, Gates, gates
 from transformer_viz.options import View, ViewOptions
 from transformer_viz.selection import Selection
 from transformer_viz.session import Search
@@ -42,9 +43,20 @@ class SavedModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SavedGate:
+    """A head that is off or scaled."""
+
+    kind: AttentionKind
+    layer: int
+    head: int
+    factor: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SavedSession:
     """
     Attributes:
+        gates: for the model named.
         trace: path of the file that the trace shown came from, or nothing.
         second_text, second_model: what was chosen to compare with.
     """
@@ -58,6 +70,7 @@ class SavedSession:
     options: ViewOptions = field(default_factory=ViewOptions)
     second_text: str | None = None
     second_model: SavedModel | None = None
+    gates: tuple[SavedGate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +124,17 @@ def saved_model(path: Path) -> SavedModel:
     """How a session names a checkpoint. Reads the whole file, so not in the window's thread."""
     bundled = path in bundled_models()
     return SavedModel(name=path.stem, path="" if bundled else str(path), sha256=_digest(path))
+
+
+def saved_gates(current: Gates) -> tuple[SavedGate, ...]:
+    return tuple(
+        SavedGate(kind=head.kind, layer=head.layer, head=head.head, factor=factor)
+        for head, factor in current.items()
+    )
+
+
+def restored_gates(saved: SavedSession) -> Gates:
+    return gates({Head(one.kind, one.layer, one.head): one.factor for one in saved.gates})
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -173,4 +197,5 @@ _SESSION = record(
     SavedSession,
     search=record(Search, beam=whole(1, MAX_BEAM), alpha=number(0, MAX_ALPHA)),
     options=check_options,
+    gates=sequence(record(SavedGate, factor=number(0, STRONGEST)), range(MOST_ITEMS)),
 )

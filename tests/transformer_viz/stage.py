@@ -1,7 +1,8 @@
 """The app without a model: a backend that answers as a test tells it, and all that hangs on it."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from core.trace.trace import AttentionKind, StoredAttention, Trace
 from core.trace.variant import Variant
 from transformer_viz.controller import Controller
 from transformer_viz.engine import Engine
+from transformer_viz.gates import ALL_ON, Gates, silenced
 from transformer_viz.hypotheses import Candidate
 from transformer_viz.session import ModelInfo, Phase, Search, Session
 from transformer_viz.settings import Settings, SettingsFile
@@ -25,12 +27,13 @@ GOOD = Path("good.safetensors")
 OTHER = Path("other.safetensors")
 
 
-def word_trace(text: str) -> Trace:
+def word_trace(text: str, *more: str, step: float = -0.5) -> Trace:
     """A trace of two layers of three heads over the words of the text; the translation is the
-    same words in capitals."""
+    same words in capitals, and `more` of them, each with this log-probability."""
     end = Token("</s>", 3, TokenKind.SPECIAL)
     source = (*(Token("▁" + word, 4 + i) for i, word in enumerate(text.split())), end)
-    output = tuple(Token("▁" + word, 4 + i) for i, word in enumerate(text.upper().split()))
+    words = [*text.upper().split(), *more]
+    output = tuple(Token("▁" + word, 4 + i) for i, word in enumerate(words))
     target = (Token("<s>", 2, TokenKind.SPECIAL), *output)
 
     def maps(queries: int, keys: int, causal: bool = False) -> StoredAttention:
@@ -40,10 +43,11 @@ def word_trace(text: str) -> Trace:
 
     return Trace(
         text=text,
-        translation=text.upper(),
+        translation=" ".join(words),
         source_tokens=source,
         target_tokens=target,
         predicted_tokens=(*output, end),
+        log_probabilities=np.full(len(target), step, np.float32),
         attention={
             AttentionKind.ENCODER_SELF: maps(len(source), len(source)),
             AttentionKind.DECODER_SELF: maps(len(target), len(target), causal=True),
@@ -67,6 +71,13 @@ class FakeBackend:
         self.compared: list[tuple[Path, str]] = []
         self.asked: list[tuple[str, Search, bool, int | None]] = []  # of `what_if`
         self.busy = threading.Event()
+        self.gates = ALL_ON  # of the question that is being answered
+
+    @contextmanager
+    def gated(self, gates: Gates) -> Iterator[None]:
+        self.gates = gates
+        yield
+        self.gates = ALL_ON
 
     def load(self, path: Path, context: Context) -> ModelInfo:
         if path not in (GOOD, OTHER):
@@ -81,7 +92,7 @@ class FakeBackend:
         self.gate.wait(10)
         if "boom" in text:
             raise UserError("Cannot translate this.")
-        return word_trace(text)
+        return word_trace(text, *["OFF"] * len(silenced(self.gates)))
 
     def compare(
         self, path: Path, text: str, search: Search, context: Context
@@ -107,7 +118,8 @@ class FakeBackend:
         raise UserError("Nothing can be decoded without a model.")
 
     def hypothesis(self, text: str, ids: Sequence[int], context: Context) -> Trace:
-        return word_trace(text)
+        """Its log-probability is less by 1 at each step for each head that is off."""
+        return word_trace(text, step=-0.5 - len(silenced(self.gates)))
 
     def beam_tree(self, text: str, search: Search, context: Context) -> BeamTree:
         raise UserError("Nothing can be searched for without a model.")

@@ -8,12 +8,14 @@ from pytestqt.qtbot import QtBot
 
 from core.errors import UserError
 from core.trace.npz import save_npz
-from core.trace.trace import Trace
+from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz.controller import MAX_CHARACTERS
 from transformer_viz.documents import Documents, Kind, kind_of, load_text
 from transformer_viz.options import Scale, View
 from transformer_viz.session import Phase, Search
+
+OFF = {Head(AttentionKind.ENCODER_SELF, 1, 2): 0.0}
 
 
 class Desk(Stage):
@@ -213,6 +215,7 @@ def test_a_session_of_another_model_opens_that_model(
     GOOD.write_bytes(b"weights")
     path = tmp_path / "a.tviz"
     desk.session.select(layer=1, head=0, query=1)
+    desk.session.set_gates(OFF)
     selection = desk.session.selection
     desk.documents.save(path)
     qtbot.waitUntil(lambda: bool(desk.said))
@@ -224,6 +227,7 @@ def test_a_session_of_another_model_opens_that_model(
     qtbot.waitUntil(lambda: desk.session.model.path == GOOD)
     qtbot.waitUntil(desk.shows("a b it c"))
     assert desk.session.selection == selection
+    assert desk.session.gates == OFF
     assert desk.notices == []
 
 
@@ -234,8 +238,10 @@ def test_a_session_whose_model_is_missing_says_what_is_used(
     desk.documents.save(path)  # no such file as good.safetensors exists here
     qtbot.waitUntil(lambda: bool(desk.said))
     desk.controller.translate("x")
+    desk.session.set_gates(OFF)
     desk.documents.open(path)
     qtbot.waitUntil(lambda: bool(desk.notices))
+    assert desk.session.gates == {}, "they were for the model that is missing"
     assert "good is missing" in desk.notices[0]
     assert desk.notices[1] == "good is used instead."
 

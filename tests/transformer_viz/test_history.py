@@ -3,7 +3,8 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.transformer_viz.stage import GOOD, Stage
+from core.trace.trace import AttentionKind, Head
+from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz.history import MOST_MOMENTS, PAUSE, History
 
 
@@ -127,3 +128,40 @@ def test_the_past_is_bounded(past: Past) -> None:
         past.history.undo()
         steps += 1
     assert steps == MOST_MOMENTS
+
+
+OFF = {Head(AttentionKind.ENCODER_SELF, 1, 2): 0.0}
+
+
+def test_gates_are_undone_and_redone(past: Past, qtbot: QtBot) -> None:
+    past.session.set_gates(OFF)
+    past.session.select(head=1)
+    past.history.undo()
+    assert past.session.gates == OFF
+    past.history.undo()
+    assert past.session.gates == {}
+    qtbot.waitUntil(lambda: past.session.trace.translation == "A B")
+    past.history.redo()
+    qtbot.waitUntil(lambda: past.session.trace.translation == "A B OFF")
+    assert past.session.gates == OFF
+
+
+def test_a_run_of_scalings_is_one_step(past: Past) -> None:
+    (head,) = OFF
+    for factor in (0.9, 0.8, 0.7):
+        past.time += 0.1
+        past.session.set_gates({head: factor})
+    past.session.set_gates(OFF)
+    past.history.undo()
+    assert past.session.gates == {head: 0.7}
+    past.history.undo()
+    assert past.session.gates == {}
+
+
+def test_no_step_back_gates_the_heads_of_another_model(past: Past, qtbot: QtBot) -> None:
+    past.session.set_gates(OFF)
+    past.session.select(head=1)
+    past.controller.open(OTHER)
+    qtbot.waitUntil(lambda: past.session.model.path == OTHER)
+    past.history.undo()
+    assert past.session.gates == {}

@@ -8,7 +8,7 @@ import pytest
 
 from core.bundled import bundled_models
 from core.errors import UserError
-from core.trace.trace import AttentionKind
+from core.trace.trace import AttentionKind, Head
 from transformer_viz.options import Combine, Scale, View, ViewOptions
 from transformer_viz.selection import Selection
 from transformer_viz.session import Search
@@ -17,7 +17,9 @@ from transformer_viz.session_file import (
     SavedModel,
     SavedSession,
     load_session,
+    restored_gates,
     save_session,
+    saved_gates,
     saved_model,
 )
 
@@ -30,6 +32,7 @@ SAVED = SavedSession(
         kind=AttentionKind.CROSS, layer=1, head=2, query=3, others=((0, 1),), pins=((1, None),)
     ),
     options=ViewOptions(scale=Scale.LOG, merge_words=True, combine=Combine.SIDE_BY_SIDE),
+    gates=saved_gates({Head(AttentionKind.CROSS, 1, 2): 0.0, Head(AttentionKind.CROSS, 1, 3): 0.5}),
 )
 
 
@@ -54,6 +57,11 @@ def test_what_is_saved_comes_back(path: Path, model: Path) -> None:
     saved = replace(with_model(model), second_text="x", second_model=saved_model(model))
     save_session(path, saved)
     assert load_session(path) == Found(saved, model, second_model=model)
+
+
+def test_gates_come_back_as_they_were() -> None:
+    off = {Head(AttentionKind.ENCODER_SELF, 0, 3): 0.0, Head(AttentionKind.CROSS, 1, 2): 1.5}
+    assert restored_gates(replace(SAVED, gates=saved_gates(off))) == off
 
 
 def test_a_session_is_plain_json(path: Path) -> None:

@@ -1,0 +1,53 @@
+"""What each head's output counts: a factor on it, 1 unless a head is off or scaled. Pure values.
+
+Gates name only the heads whose factor is not 1; no gates is the model as it was trained.
+"""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+from core.heads import AttentionKind, Head
+from core.trace.trace import Trace
+
+Gates: TypeAlias = Mapping[Head, float]
+
+ALL_ON: Gates = MappingProxyType({})
+STRONGEST = 2.0
+"""The largest factor that can be set."""
+
+
+def gates(factors: Mapping[Head, float]) -> Gates:
+    """These factors in reading order, without those that change nothing."""
+    order = {kind: place for place, kind in enumerate(AttentionKind)}
+    heads = sorted(factors, key=lambda head: (order[head.kind], head.layer, head.head))
+    return MappingProxyType({head: factors[head] for head in heads if factors[head] != 1})
+
+
+def scaled(before: Gates, heads: Iterable[Head], factor: float) -> Gates:
+    """The heads with this factor, all others as before."""
+    return gates({**before, **dict.fromkeys(heads, factor)})
+
+
+def switched(before: Gates, heads: Iterable[Head]) -> Gates:
+    """The heads off, or on again if all of them are off."""
+    heads = list(heads)
+    return scaled(before, heads, 1.0 if all(before.get(head) == 0 for head in heads) else 0.0)
+
+
+def alone(before: Gates, heads: Iterable[Head], trace: Trace) -> Gates:
+    """The heads on and all others of their layers and kind off, or these layers all on again if
+    that is how they are (Michel et al. 2019, section 3.3)."""
+    kept = set(heads)
+    layers = {
+        Head(head.kind, head.layer, number)
+        for head in kept
+        for number in range(trace.heads(head.kind, head.layer))
+    }
+    only = gates({**before, **{head: float(head in kept) for head in layers}})
+    return only if only != before else scaled(before, layers, 1.0)
+
+
+def silenced(current: Gates) -> tuple[Head, ...]:
+    """The heads that are off."""
+    return tuple(head for head, factor in current.items() if factor == 0)
