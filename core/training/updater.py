@@ -92,6 +92,7 @@ class Updater:
         tokens, glosses = self.workers.sum(
             sum(batch.tokens for batch in batches), sum(len(batch.gloss_at) for batch in batches)
         )
+        tokens_each = tokens / self.workers.count  # the workers' gradients are averaged after
         loss_sum = gloss_sum = nll_sum = torch.zeros((), device=self.device)
         self.optimizer.zero_grad(set_to_none=True)
         for index, batch in enumerate(batches):
@@ -99,7 +100,7 @@ class Updater:
             with nullcontext() if last else unsynchronised(self._parallel):
                 with self._autocast():
                     loss, gloss, memory, nll = self._parallel(batch)
-                mean = (loss + self.config.gloss_weight * gloss) / tokens
+                mean = (loss + self.config.gloss_weight * gloss) / tokens_each
                 torch.autograd.backward(self.scaler.scale(mean))
             loss_sum = loss_sum + loss.detach()
             gloss_sum = gloss_sum + gloss.detach()

@@ -136,14 +136,16 @@ class Workers:
                 )
 
     def parallel(self, module: nn.Module) -> nn.Module:
-        """The module with the first process's weights, whose gradients are summed as they come."""
+        """The module with the first process's weights, whose gradients are averaged as they come.
+
+        The mean is PyTorch's own: a hook in Python, to sum instead, is let go by gloo's threads
+        whenever they get to it, and one that does so while Python exits aborts the process.
+        """
         if self.count == 1:
             return module
-        together = DistributedDataParallel(
+        return DistributedDataParallel(
             module, broadcast_buffers=False, gradient_as_bucket_view=True
         )
-        together.register_comm_hook(None, _sum_gradients)
-        return together
 
 
 ALONE = Workers()
@@ -201,15 +203,6 @@ def _workers(environment: Mapping[str, str]) -> Workers:
         local_rank=int(environment.get("LOCAL_RANK", rank)),
         local_count=int(environment.get("LOCAL_WORLD_SIZE", count)),
     )
-
-
-def _sum_gradients(_, bucket):  # type: ignore[no-untyped-def]
-    """Instead of DistributedDataParallel's own hook, which averages; it forbids annotations here.
-
-    A ``dist.GradBucket`` becomes a future of its summed tensor.
-    """
-    work = dist.all_reduce(bucket.buffer(), async_op=True)
-    return work.get_future().then(lambda done: done.value()[0])
 
 
 def _is_lost_connection(error: RuntimeError) -> bool:
