@@ -35,6 +35,7 @@ def imported_by(*arguments: str) -> set[str]:
         *("core.text.tokens", "core.trace.trace", "core.trace.statistics", "core.trace.npz"),
         *("core.trace.positions", "core.trace.variant"),
         "core.trace.row_steps",
+        "core.analysis.contributions",
         *("core.training.config", "core.training.estimate", "core.training.run_folder"),
         "core.corpus.grammar.registry",
     ],

@@ -5,7 +5,7 @@ Legend: S source, T target, L layers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from core.errors import UserError
 from core.heads import AttentionKind
 from core.trace.trace import Floats, Trace
+
+MOST_TOKENS = 1_000
+"""On either side: each layer multiplies two n × n matrices."""
 
 E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
 
@@ -71,18 +74,28 @@ def compose(encoder: Sequence[NDArray[np.float64]], decoder: Sequence[DecoderMix
     return Composition(*map(_single, (encoder_maps, sources, prefixes)))
 
 
-def rollout(trace: Trace) -> Composition:
+def rollout(trace: Trace, check: Callable[[], None] = lambda: None) -> Composition:
     """The composition of mean attention: half of each block's output is taken to be the mean of
     its heads' weights, half the residual.
 
     Weights alone decide, not the sizes of what they move. A decoder is composed where the trace
     has all that it looked at; a layer without heads passes on what it has.
 
+    Args:
+        check: called before each layer; what it raises ends the work.
+
     Raises:
-        UserError: its decoder has not as many layers of cross-attention as of self-attention.
+        UserError: the text is longer than ``MOST_TOKENS``, or its decoder has not as many layers
+            of cross-attention as of self-attention.
     """
+    longest = max(len(trace.source_tokens), len(trace.target_tokens))
+    if longest > MOST_TOKENS:
+        raise UserError(
+            f"Rollout is computed for up to {MOST_TOKENS:,} tokens a side and this text has "
+            f"{longest:,}; shorten it, or show the raw weights."
+        )
     kinds = trace.kinds
-    encoder = [_half(_mean(trace, E, layer)) for layer in _layers(trace, E)]
+    encoder = [_half(_mean(trace, E, layer, check)) for layer in _layers(trace, E)]
     if D not in kinds or (C in kinds and E not in kinds):
         return compose(encoder, ())
     if C in kinds and trace.layers(C) != trace.layers(D):
@@ -93,10 +106,10 @@ def rollout(trace: Trace) -> Composition:
     length = len(trace.target_tokens)
     decoder = []
     for layer in _layers(trace, D):
-        crossed = _mean(trace, C, layer) if C in kinds else np.zeros((length, 0))
+        crossed = _mean(trace, C, layer, check) if C in kinds else np.zeros((length, 0))
         mixed = np.hstack([crossed, np.ones((length, 1))])
         source = mixed / mixed.sum(axis=1, keepdims=True)
-        decoder.append(DecoderMix(_half(_mean(trace, D, layer)), source))
+        decoder.append(DecoderMix(_half(_mean(trace, D, layer, check)), source))
     return compose(encoder, decoder)
 
 
@@ -104,8 +117,11 @@ def _layers(trace: Trace, kind: AttentionKind) -> range:
     return range(trace.layers(kind) if kind in trace.kinds else 0)
 
 
-def _mean(trace: Trace, kind: AttentionKind, layer: int) -> NDArray[np.float64]:
+def _mean(
+    trace: Trace, kind: AttentionKind, layer: int, check: Callable[[], None]
+) -> NDArray[np.float64]:
     """Of the layer's heads, [Q, K]; zeros where it has none."""
+    check()
     shape = len(trace.query_tokens(kind)), len(trace.key_tokens(kind))
     total = np.zeros(shape)
     count = trace.heads(kind, layer)

@@ -24,7 +24,6 @@ class Contributions:
             position that looked at key j alone, its gate included.
         layer_norms: ‖Σ_h A_h[i, j] f_h(x_j)‖ of each layer, [Q, K].
         alti: the composition of ALTI+.
-        rollout: that of the mean weights.
         error: the largest difference between a block's real output and the sum of the parts that
             it was taken into, over max(1, the largest output).
     """
@@ -33,7 +32,6 @@ class Contributions:
     lengths: Mapping[AttentionKind, tuple[Floats, ...]]
     layer_norms: Mapping[AttentionKind, tuple[Floats, ...]]
     alti: Composition
-    rollout: Composition
     error: float
 
     def norm(self, kind: AttentionKind, layer: int, head: int) -> Floats:

@@ -26,7 +26,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from core.analysis.composition import DecoderMix, compose, rollout
+from core.analysis.composition import DecoderMix, compose
 from core.analysis.contributions import Contributions
 from core.decoding.search import proceed
 from core.errors import UserError
@@ -78,7 +78,6 @@ def decompose(
         lengths={kind: tuple(part.lengths for part in parts[kind]) for kind in parts},
         layer_norms={kind: tuple(part.norms for part in parts[kind]) for kind in parts},
         alti=compose([part.shares for part in parts[E]], decoder),
-        rollout=rollout(trace),
         error=max(part.error for kind in parts for part in parts[kind]),
     )
 

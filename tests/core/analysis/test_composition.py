@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.composition import DecoderMix, compose, rollout
+from core.analysis.composition import MOST_TOKENS, DecoderMix, compose, rollout
 from core.errors import UserError
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind, StoredAttention, Trace
@@ -104,4 +104,12 @@ def test_cross_attention_of_some_layers_only_is_refused() -> None:
         cross=random_rows(rng, 1, 1, 2, 3),
     )
     with pytest.raises(UserError, match="2 layers of self-attention and 1 of cross-attention"):
+        rollout(trace)
+
+
+def test_too_long_a_text_is_said_to_be_before_anything_is_computed() -> None:
+    words = (Token("a"),) * (MOST_TOKENS + 1)
+    maps = np.broadcast_to(np.float32(1), (1, 1, len(words), len(words)))
+    trace = Trace(source_tokens=words, attention={E: StoredAttention(maps)})
+    with pytest.raises(UserError, match=r"up to 1,000 tokens .* has 1,001"):
         rollout(trace)
