@@ -27,6 +27,7 @@ COMMANDS = {
     "stop": "save a training run and end it",
     "average": "average the last checkpoints of a run",
     "evaluate": "score a model on a test set",
+    "ablate": "measure what changes when heads are switched off",
 }
 
 

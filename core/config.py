@@ -131,6 +131,9 @@ class ModelConfig:
         encoder = kind is AttentionKind.ENCODER_SELF
         return self.encoder_heads if encoder else self.decoder_heads
 
+    def kept_heads(self, kind: AttentionKind, layer: int) -> tuple[int, ...]:
+        return tuple(range(self.heads(kind)))
+
     def require_head(self, head: Head) -> None:
         """Raises UserError unless the model has this head."""
         layers, heads = self.layers(head.kind), self.heads(head.kind)
