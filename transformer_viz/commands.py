@@ -139,6 +139,7 @@ def _add_head(actions: Actions, window: Window, session: Session) -> None:
     )
     actions.add("release", menu, "&Release all pins", session.release, "Esc")
 
+    window.heads.add_to(actions)
 
 def _add_view(actions: Actions, window: Window, controller: Controller) -> None:
     for number, (name, title) in enumerate(VIEW_NAMES.items(), start=1):

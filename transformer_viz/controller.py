@@ -12,6 +12,7 @@ from transformer_viz.decoding import Decoding
 from transformer_viz.engine import Engine, Explanation
 from transformer_viz.gates import ALL_ON, Gates
 from transformer_viz.gating import Gating
+from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.highlights import opening_selection, unknown_spans
 from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Phase, Search, Session, Status
@@ -62,6 +63,7 @@ class Controller(QObject):
         self.comparison = Comparison(session, engine, self)
         self.comparison.set_search(self.search)
         self.what_if = WhatIf(session, engine, lambda: self.search, self)
+        self.heads = HeadAnalysis(session, file.folder and file.folder / "heads", self)
         self.gating = Gating(session, engine, lambda: self.search, self)
 
         self._ask = self._timer(TYPING_PAUSE, self._explain)
@@ -88,8 +90,9 @@ class Controller(QObject):
     @property
     def running(self) -> list[str]:
         """What closing would end before it is done, each in one sentence."""
-        saving = self.transfers.saving
-        return [f"{saving} is being saved."] if saving else []
+        saving, measuring = self.transfers.saving, self.heads.running
+        said = [f"{saving} is being saved."] if saving else []
+        return said + ([f"The heads of {measuring.stem} are being measured."] if measuring else [])
 
     def open(self, path: Path, *, passing: bool = False, gates: Gates = ALL_ON) -> None:
         """Load a checkpoint beside the one in use, which it replaces once it is there, with these
@@ -215,6 +218,7 @@ class Controller(QObject):
             timer.stop()
         self.save()
         self.transfers.close()
+        self.heads.cancel()
         self._engine.close()
 
     def _timer(self, milliseconds: int, slot: object) -> QTimer:

@@ -162,7 +162,7 @@ class Decoding(QObject):
         if active is not None and not active.is_finished:
             self._branch(len(active.ids), (), "", f"{active.number} continued")
 
-    def score_target(self, text: str) -> None:
+    def score_target(self, text: str, origin: str = "your own target") -> None:
         """Score a translation by teacher forcing, and show the attention of that pass."""
         source, search = self._session.trace, self.search
         if source is None or not text.strip():
@@ -172,7 +172,7 @@ class Decoding(QObject):
             lambda backend, context: backend.explain(source.text, search, context, text.strip()),
             lambda trace: self._add(
                 trace,
-                "your own target",
+                origin,
                 step=self.walk.step,
                 given=len(trace.predicted_tokens),
             ),

@@ -108,6 +108,7 @@ class FileCommands(QObject):
         self._question = None
         if close:
             self._controller.transfers.cancel()
+            self._controller.heads.cancel()
             self._window.close()
 
     def _save_export(self, export: Export) -> None:

@@ -84,6 +84,7 @@ class SettingsFile:
 
     def __init__(self, folder: Path | None) -> None:
         """`folder` None remembers nothing, as a screenshot should."""
+        self.folder = folder
         self._path = None if folder is None else folder / "settings.json"
         self._told = False
 

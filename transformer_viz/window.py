@@ -29,6 +29,7 @@ from transformer_viz.controller import Controller
 from transformer_viz.drawing.chips import HEIGHT as CHIP_HEIGHT
 from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.file_commands import FileCommands
+from transformer_viz.heads.commands import HeadsCommands
 from transformer_viz.help_commands import HelpCommands
 from transformer_viz.history import History
 from transformer_viz.menus import DocumentMenus
@@ -85,6 +86,7 @@ class Window(QMainWindow):
         self.files = FileCommands(self, session, controller)
         self.help = HelpCommands(self, session, log)
         self.training = TrainingCommands(self, session, controller, runs)
+        self.heads = HeadsCommands(self, session, controller)
         self.history = History(session, controller, self)
         self._documents = DocumentMenus(self.commands, controller, self.files.documents.open)
         add_commands(self.commands, self, session, controller, self._documents)
@@ -230,6 +232,7 @@ class Window(QMainWindow):
             self.inspector,
             self.model_bar.model_button,
             *self.training.panels(),
+            *self.heads.panels(),
         ]
 
     def step_panel(self, step: int) -> None:
@@ -266,7 +269,7 @@ class Window(QMainWindow):
         self._themes.set_choice(settings.theme)
         if settings.color_map is not self._color_map:
             self._color_map = settings.color_map
-            for picture in (self.heads_map, self.stage):
+            for picture in (self.heads_map, self.stage, self.heads):
                 picture.set_color_map(settings.color_map)
 
     def _apply_theme(self, theme: Theme) -> None:
@@ -282,6 +285,7 @@ class Window(QMainWindow):
             self.inspector,
             self.status_line,
             self.training,
+            self.heads,
         ):
             view.apply_theme(theme)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from PySide6.QtCore import QObject, QProcess, Signal
 
@@ -15,13 +16,16 @@ _KILLED_WITHIN = 2_000  # ms
 class Child(QObject):
     """One command of `core` at a time; a new one takes the place of the one that runs."""
 
-    finished = Signal(object)  # the JSON value on stdout, or None if there is none
+    finished = Signal(object)  # what was parsed from stdout, or None if there is nothing
     failed = Signal(str)  # one sentence
     progressed = Signal(str)  # the newest line on stderr
     runningChanged = Signal(bool)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(
+        self, parent: QObject | None = None, parse: Callable[[str], Any] = json.loads
+    ) -> None:
         super().__init__(parent)
+        self._parse = parse
         self._process: QProcess | None = None
         self._errors = ""
 
@@ -69,7 +73,7 @@ class Child(QObject):
         self._on_said()
         self._end()
         if code == 0 and status is QProcess.ExitStatus.NormalExit:
-            self.finished.emit(json.loads(output) if output.strip() else None)
+            self.finished.emit(self._parse(output) if output.strip() else None)
         else:
             self.failed.emit(failure(self._errors))
 

@@ -1,0 +1,74 @@
+"""What `transformer-viz heads --json` answers, made up for a model of 2 layers of 3 heads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.trace.trace import AttentionKind
+
+LAYERS, HEADS = 2, 3
+ROLES = {
+    "encoder_self": ("positional(-1)", "positional(+1)", "sink", "gold:coreference"),
+    "decoder_self": ("positional(-1)", "sink"),
+    "cross": ("diagonal", "rare-word", "gold:coreference"),
+}
+PREVIOUS = ("encoder_self", 0, 1)  # the head that passes as looking at the previous token
+SOURCES = [f"The animal number{number} slept ." for number in range(10)]
+
+
+def answer(*, importance: bool = False) -> dict[str, Any]:
+    return {
+        "model": "good",
+        "corpus": {"name": "grammar", "sentences": 100},
+        "heads": [
+            _head(kind.value, layer, head, importance)
+            for kind in AttentionKind
+            for layer in range(LAYERS)
+            for head in range(HEADS)
+        ],
+    }
+
+
+def _head(kind: str, layer: int, head: int, importance: bool) -> dict[str, Any]:
+    place = (layer * HEADS + head + 1) / 10
+    statistics: dict[str, Any] = {
+        "confidence": place,
+        "entropy": 10 * place,
+        "entropy_normalised": 1 - place,
+        "mean_distance": None if kind == "cross" else 3 * place,
+        "median_distance": None if kind == "cross" else 2 * place,
+        "offset_shares": {"-1": place, "0": 0.25, "1": 0.125},
+        "special_share": 0.5,
+        "sink_score": 0.2,
+        "effective_span": 4.25,
+        "distance_histogram": [0.5, 0.25, 0.25],
+    }
+    if kind == "cross":
+        statistics["offset_shares"] = None
+        statistics["diagonal_score"] = place
+    found: dict[str, Any] = {
+        "kind": kind,
+        "layer": layer,
+        "head": head,
+        "statistics": statistics,
+        "roles": [_role(name, kind, layer, head) for name in ROLES[kind]],
+    }
+    return found | ({"importance": place / 100} if importance else {})
+
+
+def _role(name: str, kind: str, layer: int, head: int) -> dict[str, Any]:
+    passed = (kind, layer, head) == PREVIOUS and name == "positional(-1)"
+    return {
+        "role": name,
+        "score": 0.95 if passed else 0.3,
+        "baseline": 0.2 if name.startswith("gold:") else None,
+        "threshold": 0.3 if name.startswith("gold:") else 0.9,
+        "passed": passed,
+        "best": [_evidence(number, 0.99 - number / 100) for number in range(10)],
+        "worst": [_evidence(number, number / 100) for number in range(10)],
+    }
+
+
+def _evidence(number: int, score: float) -> dict[str, Any]:
+    source = SOURCES[number]
+    return {"source": source, "target": source.upper(), "query": 2, "key": 1, "score": score}

@@ -1,0 +1,129 @@
+"""The Heads panel in the window: its dock, its commands, and the way from it to the explorer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QDockWidget, QFileDialog, QWidget
+
+from core.errors import UserError
+from core.files import atomic_write_text
+from core.trace.trace import Head
+from transformer_viz.actions import Actions
+from transformer_viz.controller import Controller
+from transformer_viz.drawing.colormap import ColorMap
+from transformer_viz.heads.csv_file import to_csv
+from transformer_viz.heads.panel import HeadsPanel
+from transformer_viz.heads.report import Evidence
+from transformer_viz.heads.showing import EvidenceShowing
+from transformer_viz.session import Session
+from transformer_viz.theme import Theme
+
+if TYPE_CHECKING:
+    from transformer_viz.window import Window
+
+HEIGHT_SHARE = 0.42  # of the window's height, when the dock is shown
+MAPS = ("heatmap", "links", "scores")
+"""The views that show the cell of a head."""
+
+
+class HeadsCommands(QObject):
+    """The dock is made when it is first asked for."""
+
+    def __init__(self, window: Window, session: Session, controller: Controller) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+        self._controller = controller
+        self._showing = EvidenceShowing(session, controller, window.show_text, self)
+        self.panel: HeadsPanel | None = None
+        self.dock: QDockWidget | None = None
+
+    def add_to(self, actions: Actions) -> None:
+        menu = actions.menu("Hea&d")
+        menu.addSeparator()
+        actions.add("heads", menu, "&What does this head do?", self.show, "Ctrl+H")
+        actions.add("hide_heads", menu, "Sho&w or hide the panel", self.toggle, "Ctrl+Shift+H")
+
+    def toggle(self) -> None:
+        if self.dock is not None and self.dock.isVisible():
+            self.dock.close()
+        else:
+            self.show()
+
+    def show(self) -> HeadsPanel:
+        """Show what the heads do and give it the keyboard."""
+        panel = self._shown()
+        panel.tabs.setCurrentIndex(0)
+        panel.focus_part().setFocus(Qt.FocusReason.ShortcutFocusReason)
+        return panel
+
+    def panels(self) -> list[QWidget]:
+        """What F6 leads to as well."""
+        return [self.panel] if self.panel is not None else []
+
+    def apply_theme(self, theme: Theme) -> None:
+        if self.panel is not None:
+            self.panel.apply_theme(theme)
+
+    def set_color_map(self, color_map: ColorMap) -> None:
+        if self.panel is not None:
+            self.panel.set_color_map(color_map)
+
+    def _shown(self) -> HeadsPanel:
+        panel = self._made()
+        dock = self.dock
+        assert dock is not None
+        if not dock.isVisible():
+            dock.show()
+            height = round(self._window.height() * HEIGHT_SHARE)
+            self._window.resizeDocks([dock], [height], Qt.Orientation.Vertical)
+        dock.raise_()
+        return panel
+
+    def _made(self) -> HeadsPanel:
+        if self.panel is None:
+            self.panel = HeadsPanel(self._session, self._controller.heads)
+            self.panel.showWanted.connect(self._show_evidence)
+            self.panel.csvWanted.connect(self._ask_for_csv)
+            self.panel.set_color_map(self._controller.settings.color_map)
+            self.panel.apply_theme(self._window.theme)
+            self.dock = QDockWidget("Heads", self._window)
+            self.dock.setObjectName("heads")
+            self.dock.setAllowedAreas(Qt.DockWidgetArea.AllDockWidgetAreas)
+            self.dock.setWidget(self.panel)
+            area = Qt.DockWidgetArea.BottomDockWidgetArea
+            beside = self._window.training.dock
+            self._window.addDockWidget(area, self.dock)
+            if beside is not None and self._window.dockWidgetArea(beside) is area:
+                self._window.tabifyDockWidget(beside, self.dock)
+            self.dock.hide()
+        return self.panel
+
+    def _show_evidence(self, head: Head, evidence: Evidence) -> None:
+        if self._window.stage.current not in MAPS:
+            self._window.show_view(MAPS[0])
+        self._showing.show(head, evidence)
+
+    def _ask_for_csv(self) -> None:
+        model, panel = self._session.model, self.panel
+        assert model is not None
+        assert panel is not None
+        start = str(Path.home() / f"{model.name}-heads.csv")
+        name, _filter = QFileDialog.getSaveFileName(
+            self._window, "Save the heads as CSV", start, "CSV (*.csv)"
+        )
+        if name:
+            self.save_csv(Path(name) if Path(name).suffix else Path(f"{name}.csv"))
+
+    def save_csv(self, path: Path) -> None:
+        """All heads in the order in which the table is sorted."""
+        assert self.panel is not None
+        try:
+            atomic_write_text(path, to_csv(self.panel.table.order))
+        except UserError as error:
+            self._window.show_notice(str(error))
+        else:
+            self._window.say(f"{path.name} is saved.")

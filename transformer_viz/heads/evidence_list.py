@@ -1,0 +1,114 @@
+"""The sentences that show a claim best and worst, one click from the explorer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from core.trace.trace import AttentionKind
+from transformer_viz.drawing.numbers import signed
+from transformer_viz.heads.report import Evidence, Role
+from transformer_viz.theme import GRID, scaled_font
+from transformer_viz.views.row_list import RowList
+
+_ROW = 6 * GRID
+_SCORE = 12 * GRID
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class EvidenceList(RowList):
+    """Two groups, each under a heading that the keys pass over."""
+
+    wanted = Signal(object)  # Evidence
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(_ROW, parent)
+        self.setAccessibleName("Sentences that show the role")
+        self._rows: list[str | Evidence] = []
+        self._kind = AttentionKind.ENCODER_SELF
+        self.chosen.connect(self._on_chosen)
+
+    def show_role(self, role: Role | None, kind: AttentionKind) -> None:
+        self._kind = kind
+        self._rows = []
+        if role is not None:
+            self._add("Shows it best", role.best)
+            self._add("Shows it worst", role.worst)
+        self.verticalScrollBar().setValue(0)
+        self.set_rows(len(self._rows), 0)
+
+    def _add(self, heading: str, evidence: Sequence[Evidence]) -> None:
+        if evidence:
+            self._rows += [heading, *evidence]
+
+    def set_current(self, row: int) -> None:
+        row = max(0, min(row, self.count - 1))
+        if row < len(self._rows) and isinstance(self._rows[row], str):
+            row += -1 if 0 < row < self.current else 1
+        super().set_current(row)
+
+    def describe(self, row: int) -> str:
+        one = self._rows[row]
+        if isinstance(one, str):
+            return one
+        text = (
+            one.source
+            if self._kind is AttentionKind.ENCODER_SELF
+            else (f"{one.source}\n{one.target}")
+        )
+        return f"{text}\nScore {signed(one.score)}. Enter or click: show it with the head."
+
+    def draw(self, painter: QPainter, row: int, rect: QRect) -> None:
+        one, theme = self._rows[row], self.theme
+        if isinstance(one, str):
+            painter.setFont(scaled_font(self.font(), 0.85, bold=True))
+            painter.setPen(theme.color("soft"))
+            painter.drawText(rect.adjusted(2 * GRID, 0, 0, 0), _LEFT, one)
+            return
+        current = row == self.current
+        if row == self.pointed or current:
+            painter.fillRect(rect, theme.color("accent_soft" if current else "hover"))
+        painter.setFont(scaled_font(self.font(), 1.0))
+        painter.setPen(theme.color("soft"))
+        score = QRectF(rect.left(), rect.top(), _SCORE, rect.height())
+        painter.drawText(score, _RIGHT, signed(one.score))
+        room = QRectF(rect).adjusted(_SCORE + 3 * GRID, 0, -2 * GRID, 0)
+        painter.setPen(theme.color("ink"))
+        text = painter.fontMetrics().elidedText(
+            self._text(one), Qt.TextElideMode.ElideRight, int(room.width())
+        )
+        painter.drawText(room, _LEFT, text)
+        if current and self.hasFocus():
+            painter.setPen(QPen(theme.color("accent"), 1))
+            painter.drawRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def _text(self, one: Evidence) -> str:
+        match self._kind:
+            case AttentionKind.ENCODER_SELF:
+                return one.source
+            case AttentionKind.DECODER_SELF:
+                return one.target
+            case AttentionKind.CROSS:
+                return f"{one.target}  ←  {one.source}"
+
+    def press(self, row: int, point: QPoint) -> None:
+        if not isinstance(self._rows[row], str):
+            super().press(row, point)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        match event.key():
+            case Qt.Key.Key_Home:
+                self.set_current(0)
+            case Qt.Key.Key_End:
+                self.set_current(self.count - 1)
+            case _:
+                super().keyPressEvent(event)
+
+    def _on_chosen(self, row: int) -> None:
+        one = self._rows[row]
+        if isinstance(one, Evidence):
+            self.wanted.emit(one)

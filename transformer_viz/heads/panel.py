@@ -1,0 +1,220 @@
+"""The Heads panel: measuring, the table and the map of the heads, and what each of them does."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.trace.trace import Head
+from transformer_viz.drawing.colormap import ColorMap
+from transformer_viz.heads.analysis import HeadAnalysis
+from transformer_viz.heads.head_map import HeadMap
+from transformer_viz.heads.report import Report
+from transformer_viz.heads.role_page import RolePage
+from transformer_viz.heads.run_bar import RunBar
+from transformer_viz.heads.table import HeadsTable
+from transformer_viz.heads.wording import column, listed, role_name
+from transformer_viz.session import Session
+from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.views.focus import Panel
+from transformer_viz.views.placeholder import Placeholder
+
+_LEFT_SHARE = (58, 42)
+NOT_MEASURED = (
+    "The heads of this model have not been measured",
+    "Measure the heads runs a sample of sentences through the model, in about a minute: then each "
+    "head has its numbers, the roles whose published threshold it passes, and the sentences that "
+    "show them.",
+)
+MEASURING = ("Measuring …", "You can go on working; the result appears here and is kept.")
+NO_MODEL = ("No model yet", "Open a model to measure its heads.")
+
+
+class HeadsPanel(Panel):
+    showWanted = Signal(object, object)  # Head and Evidence
+    csvWanted = Signal()
+
+    def __init__(
+        self, session: Session, analysis: HeadAnalysis, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._analysis = analysis
+        self._report: Report | None = None
+        self.run_bar = RunBar(analysis)
+        self.table = HeadsTable()
+        self.map = HeadMap(session)
+        self.page = RolePage(session)
+        self.colored_by = QComboBox()
+        for part in (self.colored_by, self.colored_by.view()):
+            part.setAccessibleName("Colour the map by")
+        self._empty = Placeholder()
+        self._lay_out()
+        self._connect()
+        self._on_measured()
+        self._show_state()
+
+    def focus_part(self) -> QWidget:
+        """The heads, or what measures them."""
+        if self.tabs.currentIndex():
+            page = self.tabs.currentWidget()
+            return page.focus_part() if isinstance(page, Panel) else page
+        if self._report is None:
+            return self.run_bar.measure if self._analysis.ready else self.run_bar.cancel
+        return self.table if self.as_table.isChecked() else self.map
+
+    def add_page(self, title: str, page: QWidget) -> None:
+        """A further tab; `title` holds a mnemonic."""
+        self.tabs.addTab(page, title)
+
+    def show_evidence(self) -> None:
+        """Give the keyboard to the sentences."""
+        self.page.evidence.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def apply_theme(self, theme: Theme) -> None:
+        for part in (self.run_bar, self.table, self.map, self.page):
+            part.apply_theme(theme)
+
+    def set_color_map(self, color_map: ColorMap) -> None:
+        self.map.set_color_map(color_map)
+
+    def _lay_out(self) -> None:
+        self._by = QLabel("Colour by")
+        set_role(self._by, "soft")
+        self.as_table, self.as_map = _switch("Ta&ble"), _switch("Ma&p")
+        self._switches = QButtonGroup(self)
+        switches = QHBoxLayout()
+        switches.setContentsMargins(3 * GRID, GRID, 3 * GRID, GRID)
+        switches.setSpacing(GRID)
+        for index, button in enumerate((self.as_table, self.as_map)):
+            self._switches.addButton(button, index)
+            switches.addWidget(button)
+        switches.addSpacing(2 * GRID)
+        switches.addWidget(self._by)
+        switches.addWidget(self.colored_by)
+        switches.addStretch(1)
+        scrolled = QScrollArea()
+        scrolled.setFrameShape(QScrollArea.Shape.NoFrame)
+        scrolled.setWidgetResizable(True)
+        scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scrolled.setWidget(self.map)
+        self._views = QStackedWidget()
+        self._views.addWidget(self.table)
+        self._views.addWidget(scrolled)
+        left = QWidget()
+        set_role(left, "paper")
+        lines = QVBoxLayout(left)
+        lines.setContentsMargins(0, 0, 0, 0)
+        lines.setSpacing(0)
+        lines.addLayout(switches)
+        lines.addWidget(self._views, 1)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setHandleWidth(1)
+        splitter.setChildrenCollapsible(False)
+        for part, share in zip((left, self.page), _LEFT_SHARE, strict=True):
+            splitter.addWidget(part)
+            splitter.setStretchFactor(splitter.indexOf(part), share)
+        splitter.setSizes([12 * share for share in _LEFT_SHARE])
+        nothing = QWidget()
+        set_role(nothing, "paper")
+        QVBoxLayout(nothing).addWidget(self._empty)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(splitter)
+        self._stack.addWidget(nothing)
+        measured = QWidget()
+        column_ = QVBoxLayout(measured)
+        column_.setContentsMargins(0, 0, 0, 0)
+        column_.setSpacing(0)
+        column_.addWidget(self.run_bar)
+        column_.addWidget(self._stack, 1)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(measured, "What each head &does")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.tabs)
+        self.as_table.setChecked(True)
+        self._show_view()
+
+    def _connect(self) -> None:
+        self._analysis.changed.connect(self._on_measured)
+        self._analysis.stateChanged.connect(self._show_state)
+        self._session.selectionChanged.connect(self._follow)
+        self._switches.idClicked.connect(self._show_view)
+        self.colored_by.activated.connect(self._color)
+        self.table.chosen.connect(self._select)
+        for part in (self.table, self.map):
+            part.evidenceWanted.connect(self.show_evidence)
+        self.page.wanted.connect(self.showWanted)
+        self.run_bar.csvWanted.connect(self.csvWanted)
+
+    def _on_measured(self) -> None:
+        self._report = self._analysis.report
+        if self._report is not None:
+            self._fill_colors(self._report)
+            self.table.show_report(self._report)
+            self.page.show_report(self._report)
+            self._color()
+            self._follow()
+        self._show_state()
+
+    def _show_state(self) -> None:
+        self._stack.setCurrentIndex(0 if self._report is not None else 1)
+        if self._analysis.running is not None:
+            self._empty.say(*MEASURING)
+        else:
+            self._empty.say(*(NO_MODEL if self._session.model is None else NOT_MEASURED))
+
+    def _fill_colors(self, report: Report) -> None:
+        """Roles first: they are what one asks for."""
+        chosen = self.colored_by.currentData()
+        self.colored_by.clear()
+        for name in sorted(report.roles, key=lambda name: -_count(report, name)):
+            self.colored_by.addItem(f"role: {role_name(name).short}", name)
+        if report.roles:
+            self.colored_by.insertSeparator(self.colored_by.count())
+        for name in listed(report.statistics):
+            self.colored_by.addItem(column(name).name, name)
+        self.colored_by.setCurrentIndex(max(0, self.colored_by.findData(chosen)))
+
+    def _color(self) -> None:
+        shown = self.colored_by.currentData()
+        if self._report is not None and shown:
+            self.map.show_report(self._report, shown)
+            if shown in self._report.roles and self.as_map.isChecked():
+                self.page.prefer(shown)
+
+    def _show_view(self) -> None:
+        self._views.setCurrentIndex(self._switches.checkedId())
+        for part in (self._by, self.colored_by):
+            part.setVisible(self.as_map.isChecked())
+
+    def _follow(self) -> None:
+        self.table.select(self._session.selection.primary)
+
+    def _select(self, head: Head) -> None:
+        self._session.select(kind=head.kind, layer=head.layer, head=head.head)
+
+
+def _count(report: Report, name: str) -> int:
+    return sum(role.name == name for each in report for role in each.passed)
+
+
+def _switch(text: str) -> QToolButton:
+    button = QToolButton()
+    button.setText(text)
+    button.setAccessibleName(text.replace("&", ""))
+    button.setCheckable(True)
+    return button
