@@ -138,21 +138,21 @@ def gold_scores(
     sentences: Sequence[Sentence],
     *,
     relations: Mapping[str, frozenset[DependencyKind]] = RELATIONS,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> list[GoldScore]:
     """Every question that the sentences have links for.
 
     Args:
         model: in evaluation mode.
         relations: names and what they ask for.
-        progress: called with how many of how many sentences are done.
+        progress: told how many sentences are done.
     """
     tally = GoldTally(tokenizer, sentences, relations=relations)
     done = 0
     for passed in recorded_passes(model, tally.pairs):
         tally.add(passed)
         done += len(passed.indices)
-        progress(done, len(sentences))
+        progress(done)
     return tally.scores()
 
 
@@ -303,11 +303,7 @@ class GoldTally:
         rows = np.array([row for row, _ in links])
         queries = np.array([link.query for _, link in links])
         layers = [maps.weights(layer).cpu().numpy() for layer in range(passed.layers(kind))]
-        self._heads[kind] = tuple(
-            Head(kind, layer, head)
-            for layer, weights in enumerate(layers)
-            for head in range(weights.shape[1])
-        )
+        self._heads[kind] = passed.heads(kind)
         weights = np.concatenate([one[rows, :, queries] for one in layers], axis=1)  # [n, N, C]
         gold = np.zeros((len(links), weights.shape[-1]), dtype=np.bool_)  # [n, C]
         counted = np.zeros_like(gold)

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from core.config import ModelConfig
 from core.decoding.batching import batches_by_length, padded
 from core.decoding.search import source_batch
-from core.heads import AttentionKind
+from core.heads import AttentionKind, Head
 from core.model.attention import attention_weights
 from core.model.recording import Projections, Recording
 from core.model.transformer import Transformer
@@ -58,6 +59,7 @@ class Pass:
         hidden: [B, T, D], from which the model predicts what follows each token that it was fed.
     """
 
+    config: ModelConfig
     indices: Sequence[int]
     source: Tensor
     fed: Tensor
@@ -68,6 +70,14 @@ class Pass:
 
     def layers(self, kind: AttentionKind) -> int:
         return len(self._recorded(kind))
+
+    def heads(self, kind: AttentionKind) -> tuple[Head, ...]:
+        """All layers' heads, in the order of their maps."""
+        return tuple(
+            Head(kind, layer, head)
+            for layer in range(self.layers(kind))
+            for head in self.config.kept_heads(kind, layer)
+        )
 
     def queries(self, kind: AttentionKind) -> Tensor:
         """The ids of the queries, [B, Q]."""
@@ -128,6 +138,7 @@ def recorded_pass(model: Transformer, pairs: Sequence[Pair], indices: Sequence[i
     recording = Recording()
     hidden = model.decode(fed, model.encode(source, recording), source, recording)
     return Pass(
+        config=config,
         indices=indices,
         source=source,
         fed=fed,
