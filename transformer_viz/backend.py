@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from core.analysis.contributions import Contributions
 from core.checkpoints.header import Header, read_header
 from core.decoding.beam_tree import BeamTree
 from core.errors import UserError
@@ -64,6 +65,10 @@ class Backend(Protocol):
         self, text: str, search: Search, positions: bool, seed: int | None, context: Context
     ) -> Variant:
         """The text as it is, and without positions or shuffled by a seed, or both."""
+        ...
+
+    def contributions(self, trace: Trace, context: Context) -> Contributions:
+        """What attention moved in the pass that made the trace."""
         ...
 
     def candidates(
@@ -179,6 +184,11 @@ class TorchBackend:
             search=SearchConfig(beam=search.beam, alpha=search.alpha),
             check=context.check,
         )
+
+    def contributions(self, trace: Trace, context: Context) -> Contributions:
+        from core.analysis.decomposition import decompose
+
+        return decompose(self._ready().model, trace, context.check)
 
     def candidates(
         self, text: str, ids: Sequence[int], context: Context

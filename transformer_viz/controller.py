@@ -14,6 +14,7 @@ from transformer_viz.gates import ALL_ON, Gates
 from transformer_viz.gating import Gating
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.highlights import opening_selection, unknown_spans
+from transformer_viz.quantities import Quantities
 from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Phase, Search, Session, Status
 from transformer_viz.settings import Settings, SettingsFile
@@ -63,6 +64,7 @@ class Controller(QObject):
         self.comparison = Comparison(session, engine, self)
         self.comparison.set_search(self.search)
         self.what_if = WhatIf(session, engine, lambda: self.search, self)
+        self.quantities = Quantities(session, engine.ask, engine.cancel, self)
         self.heads = HeadAnalysis(session, file.folder and file.folder / "heads", self)
         self.gating = Gating(session, engine, lambda: self.search, self)
 

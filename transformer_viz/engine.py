@@ -18,7 +18,10 @@ from transformer_viz.worker import Context, Worker
 
 T = TypeVar("T")
 
-LANES = ("load", "explain", "gates", "decode", "tree", "positions", "what_if", "compare")
+LANES = (
+    *("load", "explain", "gates", "decode", "tree"),
+    *("positions", "what_if", "quantities", "compare"),
+)
 """In the order in which waiting questions are taken; in each lane the newest wins."""
 
 _log = logging.getLogger(__name__)

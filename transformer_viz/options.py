@@ -15,6 +15,26 @@ class View(StrEnum):
     COMPARE = "compare"
 
 
+class Quantity(StrEnum):
+    """What the large maps show; always named beside the colour bar."""
+
+    WEIGHT = "weight"
+    NORM = "norm"  # of what each head moved
+    LAYER_NORM = "layer_norm"  # … and all heads of its layer together
+    ROLLOUT = "rollout"
+    ALTI = "alti"  # ALTI+
+
+    @property
+    def of_layer(self) -> bool:
+        """Whether all heads of a layer have one map."""
+        return self not in (Quantity.WEIGHT, Quantity.NORM)
+
+    @property
+    def of_input(self) -> bool:
+        """Whether its columns are the tokens fed, followed through all layers below."""
+        return self in (Quantity.ROLLOUT, Quantity.ALTI)
+
+
 class Scale(StrEnum):
     """What a colour stands for; always named beside its colour bar."""
 
@@ -42,6 +62,7 @@ class LinksForm(StrEnum):
 class ViewOptions:
     """
     Attributes:
+        quantity: of the heatmap.
         threshold: weights below it are left blank, and said to be.
         hide_specials: leave out special tokens and state the weight that falls on them.
         merge_words: sum the columns of a word's pieces, average its rows.
@@ -52,6 +73,7 @@ class ViewOptions:
         scores_by_weight: their keys are ordered by weight instead of position.
     """
 
+    quantity: Quantity = Quantity.WEIGHT
     scale: Scale = Scale.ABSOLUTE
     threshold: float = 0.0
     hide_specials: bool = False

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtWidgets import QLabel, QWidget
 
+from core.analysis.composition import rollout
+from core.analysis.contributions import Contributions
 from core.decoding.beam_tree import BeamTree
 from core.errors import UserError
 from core.text.tokens import Token, TokenKind
@@ -70,6 +72,7 @@ class FakeBackend:
         self.explained: list[tuple[str, Search]] = []
         self.compared: list[tuple[Path, str]] = []
         self.asked: list[tuple[str, Search, bool, int | None]] = []  # of `what_if`
+        self.decomposed: list[Trace] = []  # by `contributions`
         self.busy = threading.Event()
         self.gates = ALL_ON  # of the question that is being answered
 
@@ -106,6 +109,31 @@ class FakeBackend:
 
     def positions(self, context: Context) -> PositionTable:
         return PositionTable(values=np.zeros((40, 8), np.float32), trained=20)
+
+    def contributions(self, trace: Trace, context: Context) -> Contributions:
+        """Each head moves vectors of length 1 + layer + head; the shares are the rollout's."""
+        self.decomposed.append(trace)
+        self.busy.set()
+        self.gate.wait(10)
+        kinds = trace.kinds
+        layers = {kind: range(trace.layers(kind)) for kind in kinds}
+        lengths = {
+            kind: tuple(
+                np.add.outer(
+                    1 + layer + np.arange(trace.heads(kind, layer)),
+                    np.zeros(len(trace.key_tokens(kind))),
+                ).astype(np.float32)
+                for layer in layers[kind]
+            )
+            for kind in kinds
+        }
+        norms = {
+            kind: tuple(
+                2 * trace.layer_weights(kind, layer).mean(axis=0) for layer in layers[kind]
+            )
+            for kind in kinds
+        }
+        return Contributions(trace, lengths, norms, rollout(trace), 0.0)
 
     def candidates(
         self, text: str, ids: Sequence[int], context: Context

@@ -37,10 +37,11 @@ def encode(
     allowed: np.ndarray,
     scale: Scale = Scale.ABSOLUTE,
     threshold: float = 0.0,
+    top: float = 1.0,
 ) -> np.ndarray:
-    """Codes, uint8 [..., Q, K], of weights [..., Q, K] in 0 … 1 (clipped); masked where not
+    """Codes, uint8 [..., Q, K], of weights [..., Q, K] in 0 … `top` (clipped); masked where not
     allowed, bool [Q, K]. With a threshold, code 1 is for the weights below it alone."""
-    codes = to_levels(weights, scale) * np.float32(LEVELS)
+    codes = to_levels(weights, scale, top) * np.float32(LEVELS)
     codes += 1.5  # truncation then rounds to the nearest level
     codes = codes.astype(np.uint8)
     if threshold > 0:

@@ -37,6 +37,26 @@ EXPLANATIONS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """What a map measures.
+
+    Attributes:
+        name: beside the colour bar.
+        noun: in sentences.
+        top: the value at the upper end of the scales that are the same for all maps.
+        each: what has a map of its own.
+    """
+
+    name: str = "weight"
+    noun: str = "weight"
+    top: float = 1.0
+    each: str = "head"
+
+
+WEIGHT = Measure()
+
+
+@dataclass(frozen=True, slots=True)
 class Legend:
     """What stands beside a colour bar.
 
@@ -55,10 +75,10 @@ class Legend:
     hatched: str = "masked"
 
 
-def to_levels(weights: np.ndarray, scale: Scale) -> np.ndarray:
-    """float32 [..., R, C] of weights [..., R, C] in 0 … 1; on the scales of a row or a head the
+def to_levels(weights: np.ndarray, scale: Scale, top: float = 1.0) -> np.ndarray:
+    """float32 [..., R, C] of weights [..., R, C] in 0 … `top`; on the scales of a row or a head the
     largest weight is 1."""
-    weights = np.clip(weights, 0, 1, dtype=np.float32)
+    weights = np.clip(weights / np.float32(top), 0, 1, dtype=np.float32)
     match scale:
         case Scale.ABSOLUTE:
             return weights
@@ -77,39 +97,47 @@ def _to_largest(weights: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     return np.divide(weights, largest, where=largest > 0, out=np.zeros_like(weights))
 
 
-def legend(scale: Scale, largest: float | None, threshold: float = 0.0) -> Legend:
+def legend(
+    scale: Scale, largest: float | None, threshold: float = 0.0, measure: Measure = WEIGHT
+) -> Legend:
     """`largest`: the largest weight of the map, which ends the scale of a head; None for maps of
     several heads, each with its own."""
-    caption, ticks = _words(scale, largest)
+    caption, ticks = _words(scale, largest, measure)
     blank = 0.0
     if scale is Scale.HEAD and largest:
         blank = min(1.0, threshold / largest)
     elif scale not in (Scale.HEAD, Scale.ROW):
-        blank = float(to_levels(np.array([threshold]), scale)[0])
+        blank = float(to_levels(np.array([threshold]), scale, measure.top)[0])
     return Legend(caption, ticks, threshold, blank)
 
 
 def _words(
-    scale: Scale, largest: float | None
+    scale: Scale, largest: float | None, measure: Measure
 ) -> tuple[tuple[str, ...], tuple[tuple[float, str], ...]]:
     """Caption and ticks."""
+    name, top = measure.name, measure.top
     match scale:
         case Scale.ABSOLUTE:
-            return ("weight", "absolute 0–1"), ((1, "1"), (0.5, "0.5"), (0, "0"))
+            span = "absolute 0–1" if top == 1 else f"0–{top:.3g}, all {measure.each}s"
+            return (name, span), ((1, f"{top:.3g}"), (0.5, f"{top / 2:.3g}"), (0, "0"))
         case Scale.ROW:
-            return ("weight per row", "0 – row maximum"), (
+            return (f"{name} per row", "0 – row maximum"), (
                 (1, "row max"),
                 (0.5, "half"),
                 (0, "0"),
             )
         case Scale.HEAD:
-            top, half = "map max", "half"
+            end, half = "map max", "half"
             if largest is not None:
-                top, half = f"{largest:.3g}", f"{largest / 2:.3g}"
-            return ("weight per head", "0 – map maximum"), ((1, top), (0.5, half), (0, "0"))
+                end, half = f"{largest:.3g}", f"{largest / 2:.3g}"
+            caption = (f"{name} per {measure.each}", "0 – map maximum")
+            return caption, ((1, end), (0.5, half), (0, "0"))
         case Scale.LOG:
-            marks = ((1, "1"), (0.75, "0.1"), (0.5, "0.01"), (0.25, "0.001"), (0, "≤ 0.0001"))
-            return ("weight, log₁₀", "0.0001–1"), marks
+            least = SMALLEST * top
+            decades = tuple((1 - n / 4, f"{top / 10**n:.3g}") for n in range(4))
+            span = f"{least:.2g}–{top:.3g}"
+            return (f"{name}, log₁₀", span), (*decades, (0, f"≤ {least:.2g}"))
         case Scale.GAMMA:
-            weights = (1.0, 0.5, 0.25, 0.1, 0.0)
-            return ("weight^0.5", "gamma, 0–1"), tuple((w**_GAMMA, f"{w:g}") for w in weights)
+            shares = (1.0, 0.5, 0.25, 0.1, 0.0)
+            ticks = tuple((share**_GAMMA, f"{top * share:.3g}") for share in shares)
+            return (f"{name}^0.5", f"gamma, 0–{top:.3g}"), ticks

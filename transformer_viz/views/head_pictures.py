@@ -9,7 +9,7 @@ from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.colormap import encode
 from transformer_viz.drawing.matrix import MatrixPicture
 from transformer_viz.drawing.pooling import Pyramid, pool_max
-from transformer_viz.drawing.scales import legend
+from transformer_viz.drawing.scales import WEIGHT, Measure, legend
 from transformer_viz.options import ViewOptions
 from transformer_viz.selection import Cell
 
@@ -45,8 +45,8 @@ class HeadPicture:
     """The picture of one head, or of the mean of several.
 
     Attributes:
-        hidden_share, blank_share: means over the rows of the weight that falls on what is left
-            out, and of that which lies below the threshold.
+        hidden_share, blank_share: of all that the rows have, what falls on the columns that are
+            left out, and what lies below the threshold.
     """
 
     heads: tuple[Head, ...]
@@ -70,13 +70,16 @@ def head_picture(
     axes: MapAxes,
     options: ViewOptions,
     largest: int | None = None,
+    measure: Measure = WEIGHT,
 ) -> HeadPicture:
     """The picture of a map that is not empty, with no more than `largest` cells along a side."""
     shown = head_map(trace, heads, axes.rows, axes.columns)
     weights, allowed = shown.weights, shown.allowed
-    codes = encode(weights, allowed, options.scale, options.threshold)
+    codes = encode(weights, allowed, options.scale, options.threshold, measure.top)
     top = float(weights.max()) if largest is None else None
-    blank = float(weights[weights < options.threshold].sum()) / len(weights)
+    hidden = float(shown.hidden.sum())
+    total = float(weights.sum()) + hidden
+    blank = float(weights[weights < options.threshold].sum())
     return HeadPicture(
         heads=tuple(heads),
         axes=axes,
@@ -88,11 +91,11 @@ def head_picture(
             column_numbers=_numbers(axes.columns),
             predicted=_predicted(trace, heads[0].kind, axes.rows),
             masked=not allowed.all(),
-            legend=legend(options.scale, top, options.threshold),
+            legend=legend(options.scale, top, options.threshold, measure),
             hidden=shown.hidden if options.hide_specials else None,
         ),
-        hidden_share=float(shown.hidden.mean()),
-        blank_share=blank,
+        hidden_share=hidden / total if total else 0.0,
+        blank_share=blank / total if total else 0.0,
     )
 
 

@@ -1,0 +1,185 @@
+"""What the heatmap shows in place of the weights, computed when it is wanted."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core.analysis.composition import Composition, rollout
+from core.analysis.contributions import composition_trace, largest
+from core.heads import AttentionKind
+from core.trace.trace import Trace
+from transformer_viz.backend import Backend
+from transformer_viz.drawing.scales import WEIGHT, Measure
+from transformer_viz.options import Quantity
+from transformer_viz.session import Session
+from transformer_viz.worker import Context
+
+LANE = "quantities"
+PAUSE = 150  # ms without a newer sentence before the question that it interrupted is put again
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """A quantity of a trace.
+
+    Attributes:
+        of: the trace itself.
+        trace: with the quantity's maps in place of the weights; a kind that has none is left out.
+        tops: of norms, the largest of each kind.
+        composition: what the maps are from, if the quantity follows tokens through layers.
+    """
+
+    quantity: Quantity
+    of: Trace
+    trace: Trace
+    tops: Mapping[AttentionKind, float] = field(default_factory=dict)
+    composition: Composition | None = None
+
+    def measure(self, kind: AttentionKind) -> Measure:
+        match self.quantity:
+            case Quantity.WEIGHT:
+                return WEIGHT
+            case Quantity.NORM:
+                return Measure("norm", "norm", self.tops[kind], "head")
+            case Quantity.LAYER_NORM:
+                return Measure("norm", "norm", self.tops[kind], "layer")
+            case Quantity.ROLLOUT:
+                return Measure("rollout", "share", each="layer")
+            case Quantity.ALTI:
+                return Measure("ALTI+", "share", each="layer")
+
+
+Answer: TypeAlias = Mapping[Quantity, Found]
+
+
+class Ask(Protocol):
+    """`Engine.ask`."""
+
+    def __call__(
+        self,
+        lane: str,
+        question: Callable[[Backend, Context], Answer],
+        *,
+        done: Callable[[Answer], None],
+        failed: Callable[[str], None],
+    ) -> None: ...
+
+
+class Quantities(QObject):
+    """Keeps the quantity of the session's options in step with the session's trace.
+
+    Attributes:
+        found: what is to be shown; while `asking`, what was shown before. None where there is
+            nothing.
+        asking: whether it is on its way.
+        problem: why there is none, in one sentence.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        session: Session,
+        ask: Ask,
+        cancel: Callable[[str], None],
+        parent: QObject | None = None,
+    ) -> None:
+        """`ask`, `cancel`: the engine's."""
+        super().__init__(parent)
+        self._session = session
+        self._ask = ask
+        self._cancel = cancel
+        self.found: Found | None = None
+        self.asking = False
+        self.problem = ""
+        self._trace: Trace | None = None
+        self._known: dict[Quantity, Found] = {}  # of the trace
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
+        self._pause.timeout.connect(self._put)
+        session.traceChanged.connect(self._follow)
+        session.optionsChanged.connect(self._follow)
+        session.textChanged.connect(self._on_text)
+        session.modelChanged.connect(self._await_trace)
+        session.gatesChanged.connect(self._await_trace)
+        self._follow()
+
+    def _follow(self) -> None:
+        trace, quantity = self._session.trace, self._session.options.quantity
+        same = trace is self._trace
+        if same and self.found is not None and self.found.quantity is quantity:
+            return
+        if not same:
+            self._trace, self._known = trace, {}
+        self._stop()
+        if trace is None:
+            self._show(None)
+        elif quantity is Quantity.WEIGHT:
+            self._show(Found(quantity, trace, trace))
+        elif quantity in self._known:
+            self._show(self._known[quantity])
+        else:
+            self._put()
+
+    def _on_text(self) -> None:
+        """The sentence typed must not wait for what the one before has moved."""
+        if self.asking:
+            self._stop()
+            self._pause.start()
+
+    def _await_trace(self) -> None:
+        """What comes next is of the trace that the model is about to make."""
+        trace = self._trace
+        if trace is None or not trace.has_ids or self._session.options.quantity is Quantity.WEIGHT:
+            return
+        self._stop()
+        self._known = {}
+        self.asking = True
+        self.changed.emit()
+
+    def _stop(self) -> None:
+        self._pause.stop()
+        self._cancel(LANE)
+
+    def _put(self) -> None:
+        trace, quantity = self._trace, self._session.options.quantity
+        assert trace is not None
+        self.asking, self.problem = True, ""
+        self._ask(
+            LANE,
+            lambda backend, context: _answer(backend, context, trace, quantity),
+            done=self._on_answer,
+            failed=lambda problem: self._show(None, problem),
+        )
+        self.changed.emit()
+
+    def _on_answer(self, answer: Answer) -> None:
+        self._known |= answer
+        self._show(answer[self._session.options.quantity])
+
+    def _show(self, found: Found | None, problem: str = "") -> None:
+        self.found, self.problem, self.asking = found, problem, False
+        self.changed.emit()
+
+
+def _answer(backend: Backend, context: Context, trace: Trace, quantity: Quantity) -> Answer:
+    """The quantity, with those that come with it."""
+    if quantity is Quantity.ROLLOUT:
+        return _composed(quantity, trace, rollout(trace, context.check))
+    moved = backend.contributions(trace, context)
+    norms = {Quantity.NORM: moved.norm_trace(), Quantity.LAYER_NORM: moved.layer_norm_trace()}
+    return {
+        **{
+            each: Found(
+                each, trace, maps, {kind: largest(maps, kind) or 1.0 for kind in maps.kinds}
+            )
+            for each, maps in norms.items()
+        },
+        **_composed(Quantity.ALTI, trace, moved.alti),
+    }
+
+
+def _composed(quantity: Quantity, trace: Trace, composition: Composition) -> Answer:
+    maps = composition_trace(trace, composition)
+    return {quantity: Found(quantity, trace, maps, composition=composition)}
