@@ -33,6 +33,7 @@ VIEW_NAMES = {
     "positions": "Positi&ons",
     "decoding": "&Decoding",
     "compare": "Co&mpare",
+    "reach": "&Reach",
 }
 
 
@@ -134,12 +135,13 @@ def _add_head(actions: Actions, window: Window, session: Session) -> None:
     ):
         actions.add(id_, menu, name, partial(window.step_head, layers, heads), keys)
     menu.addSeparator()
+    window.gates.add_to(actions)
     actions.add(
         "scaling", menu, "&Scale the scores by √d_k, or not", window.switch_scaling, "Ctrl+D"
     )
     actions.add("release", menu, "&Release all pins", session.release, "Esc")
-
     window.heads.add_to(actions)
+
 
 def _add_view(actions: Actions, window: Window, controller: Controller) -> None:
     for number, (name, title) in enumerate(VIEW_NAMES.items(), start=1):

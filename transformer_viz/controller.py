@@ -10,9 +10,11 @@ from core.trace.trace import Trace
 from transformer_viz.comparison import Comparison
 from transformer_viz.decoding import Decoding
 from transformer_viz.engine import Engine, Explanation
+from transformer_viz.gate_effect import GateEffect
 from transformer_viz.gates import ALL_ON, Gates
 from transformer_viz.gating import Gating
 from transformer_viz.heads.analysis import HeadAnalysis
+from transformer_viz.heads.resolving import Resolving
 from transformer_viz.highlights import opening_selection, unknown_spans
 from transformer_viz.quantities import Quantities
 from transformer_viz.selection import Selection
@@ -66,7 +68,10 @@ class Controller(QObject):
         self.what_if = WhatIf(session, engine, lambda: self.search, self)
         self.quantities = Quantities(session, engine.ask, engine.cancel, self)
         self.heads = HeadAnalysis(session, file.folder and file.folder / "heads", self)
+        self.resolving = Resolving(session, engine, self)
         self.gating = Gating(session, engine, lambda: self.search, self)
+        self.effect = GateEffect(session, self)
+        self.effect.set_search(self.search)
 
         self._ask = self._timer(TYPING_PAUSE, self._explain)
         self._stale = self._timer(STALE_AFTER, self._show_stale)
@@ -183,6 +188,7 @@ class Controller(QObject):
         if search != self.search:
             self.change_settings(**changes)
             self.comparison.set_search(search)
+            self.effect.set_search(search)
             self.translate(self._session.text, self._wanted)
 
     def remember_text(self) -> None:
@@ -221,6 +227,7 @@ class Controller(QObject):
         self.save()
         self.transfers.close()
         self.heads.cancel()
+        self.effect.cancel()
         self._engine.close()
 
     def _timer(self, milliseconds: int, slot: object) -> QTimer:

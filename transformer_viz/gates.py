@@ -38,14 +38,31 @@ def switched(before: Gates, heads: Iterable[Head]) -> Gates:
 def alone(before: Gates, heads: Iterable[Head], trace: Trace) -> Gates:
     """The heads on and all others of their layers and kind off, or these layers all on again if
     that is how they are (Michel et al. 2019, section 3.3)."""
-    kept = set(heads)
-    layers = {
+    heads = list(heads)
+    if is_alone(before, heads, trace):
+        return scaled(before, _layers(heads, trace), 1.0)
+    silent = scaled(before, _layers(heads, trace), 0.0)
+    return scaled(silent, heads, 1.0)
+
+
+def is_alone(current: Gates, heads: Iterable[Head], trace: Trace) -> bool:
+    """Whether these are on and their layers have others, all of which are off."""
+    heads = set(heads)
+    others = _layers(heads, trace) - heads
+    return (
+        bool(others)
+        and all(current.get(head) == 0 for head in others)
+        and not any(head in current for head in heads)
+    )
+
+
+def _layers(heads: Iterable[Head], trace: Trace) -> set[Head]:
+    """All heads of the layers that these are in, each of its kind."""
+    return {
         Head(head.kind, head.layer, number)
-        for head in kept
+        for head in heads
         for number in range(trace.heads(head.kind, head.layer))
     }
-    only = gates({**before, **{head: float(head in kept) for head in layers}})
-    return only if only != before else scaled(before, layers, 1.0)
 
 
 def silenced(current: Gates) -> tuple[Head, ...]:

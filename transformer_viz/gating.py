@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
+from core.text.tokens import Token
+from core.trace.alignment import GAP, align
 from core.trace.trace import Trace
 from transformer_viz.engine import Engine
 from transformer_viz.gates import ALL_ON, Gates
@@ -31,6 +33,17 @@ class Change:
     def same(self) -> bool:
         """Whether the translation stays, token by token."""
         return output_ids(self.before) == output_ids(self.after)
+
+    @property
+    def steps(self) -> dict[int, Token | None]:
+        """The steps whose tokens are others than before, with those, or new ones, with None."""
+        old, new = self.before.predicted_tokens, self.after.predicted_tokens
+        pairs = align(output_ids(self.before), output_ids(self.after))
+        return {
+            step: None if place == GAP else old[place]
+            for place, step in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
+            if step != GAP and (place == GAP or old[place].id != new[step].id)
+        }
 
 
 class Gating(QObject):

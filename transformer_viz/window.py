@@ -29,6 +29,7 @@ from transformer_viz.controller import Controller
 from transformer_viz.drawing.chips import HEIGHT as CHIP_HEIGHT
 from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.file_commands import FileCommands
+from transformer_viz.gate_commands import GateCommands
 from transformer_viz.heads.commands import HeadsCommands
 from transformer_viz.help_commands import HelpCommands
 from transformer_viz.history import History
@@ -87,6 +88,7 @@ class Window(QMainWindow):
         self.help = HelpCommands(self, session, log)
         self.training = TrainingCommands(self, session, controller, runs)
         self.heads = HeadsCommands(self, session, controller)
+        self.gates = GateCommands(self, session, controller)
         self.history = History(session, controller, self)
         self._documents = DocumentMenus(self.commands, controller, self.files.documents.open)
         add_commands(self.commands, self, session, controller, self._documents)
@@ -142,6 +144,7 @@ class Window(QMainWindow):
         self.samples.setMenu(samples)
         self.samples.setFixedHeight(self.source.editor.height())
         self.chips = TargetChips(session, self._spotlight)
+        self.gate_bar = self.gates.bar(self.commands)
         self.heads_map = HeadsMap(session, self._measured, self._spotlight)
         self.stage = Stage(session, self._controller)
         self.inspector = Inspector(session, self._measured, self._spotlight)
@@ -170,8 +173,8 @@ class Window(QMainWindow):
         column = QVBoxLayout(central)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        upper = (self.notice, self.progress, self.model_bar, _rule(), texts, self.hint, _rule())
-        for widget in upper:
+        upper = (self.notice, self.progress, self.model_bar, _rule(), texts, self.hint)
+        for widget in (*upper, self.gate_bar, _rule()):
             column.addWidget(widget)
         column.addWidget(self.columns, 1)
         self.setCentralWidget(central)
@@ -189,6 +192,9 @@ class Window(QMainWindow):
         controller.settingsChanged.connect(self._show_settings)
         controller.settled.connect(self._show_hint)
         self.stage.viewChanged.connect(lambda view: controller.change_settings(view=view))
+        self.heads_map.picture.menuWanted.connect(self.gates.pop_up)
+        for changed in (self._session.traceChanged, controller.gating.changed):
+            changed.connect(self.gates.mark_changes)
         self._session.modelChanged.connect(self._show_model)
         self._session.textChanged.connect(self._show_text)
         self._themes.themeChanged.connect(self._apply_theme)
@@ -280,6 +286,7 @@ class Window(QMainWindow):
             self.model_bar,
             self.source,
             self.chips,
+            self.gate_bar,
             self.heads_map,
             self.stage,
             self.inspector,
@@ -340,6 +347,7 @@ class Window(QMainWindow):
         )
         self.hide()
         self.training.close()
+        self.gates.close()
         self._controller.close()
         event.accept()
 

@@ -102,9 +102,11 @@ def draw_chip(
     hovered: bool,
     log_probability: float | None,
     shade: float = 0.0,
+    changed: bool = False,
     size: ChipSize = NORMAL,
 ) -> None:
-    """`shade`: the weight, 0 to 1, with which the token is looked at. In the painter's font."""
+    """`shade`: the weight, 0 to 1, with which the token is looked at; `changed`: another token than
+    before, which a corner marks. In the painter's font."""
     box = rect.adjusted(0.5, 0.5, -0.5, -0.5)
     ground = "accent_soft" if chosen else "hover" if hovered else "raised"
     painter.setBrush(shaded(theme, shade, ground))
@@ -117,3 +119,16 @@ def draw_chip(
         width = (rect.width() - 2 * GRID) * float(np.exp(log_probability))
         bar = QRectF(rect.left() + GRID, rect.bottom() - GRID, width, 2)
         painter.fillRect(bar, theme.color("accent" if chosen else "soft"))
+    if changed:
+        _mark_corner(painter, box, theme)
+
+
+def _mark_corner(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    corner, side = box.topLeft(), 2.0 * GRID
+    painter.setPen(QPen(theme.color("warning"), 1))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(box, 3, 3)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.color("warning"))
+    painter.drawPolygon([corner, corner + QPointF(side, 0), corner + QPointF(0, side)])
+    painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QFontMetrics,
     QKeyEvent,
     QPainter,
@@ -24,6 +25,7 @@ from transformer_viz.drawing.atlas_layout import (
     rows_by_layer,
 )
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.drawing.gate_marks import draw_gate
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.drawing.scale_strip import draw_scale_strip, scale_strip_width
 from transformer_viz.drawing.scales import legend
@@ -33,6 +35,7 @@ from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views import head_choice
 from transformer_viz.views.accessibility import announce
+from transformer_viz.views.gate_wording import gate_state
 from transformer_viz.views.head_keys import neighbour
 from transformer_viz.views.measured_heads import MeasuredHeads
 from transformer_viz.views.picture_area import PictureArea
@@ -57,7 +60,10 @@ _RESTING = 0.3  # opacity of the rows linked with a pinned token while nothing i
 class AtlasView(PictureArea):
     """Click selects a head, a layer's number all of the layer, a title all of the kind; Ctrl adds
     and removes, Shift extends. Arrows move from head to head, also into the next kind; with Ctrl
-    they move the frame alone, and Space adds or removes the head inside it."""
+    they move the frame alone, and Space adds or removes the head inside it. A right click, or the
+    menu key, asks for a menu on the selected heads."""
+
+    menuWanted = Signal(QPoint)  # where, on the screen
 
     def __init__(
         self,
@@ -86,6 +92,7 @@ class AtlasView(PictureArea):
         session.traceChanged.connect(self._on_trace)
         session.selectionChanged.connect(self._on_selection)
         session.optionsChanged.connect(self._arrange)
+        session.gatesChanged.connect(self._on_gates)
         measured.changed.connect(self._on_measured)
         spotlight.changed.connect(self.viewport().update)
         session.pointedChanged.connect(lambda _place: self.viewport().update())
@@ -128,6 +135,10 @@ class AtlasView(PictureArea):
     def _on_selection(self) -> None:
         self._move_cursor(None if self._session.trace is None else self._session.selection.primary)
 
+    def _on_gates(self) -> None:
+        announce(self, self._description(self._cursor))
+        self.viewport().update()
+
     def _on_measured(self) -> None:
         if not self._in_order and self._measured.known(self._layout) is not None:
             self._arrange()
@@ -143,10 +154,12 @@ class AtlasView(PictureArea):
         if head is None:
             return "Nothing to show yet"
         selected = self._session.selection.heads
+        gate = gate_state(self._session.gates, head)
+        name = f"{head_name(head)}, {gate}" if gate else head_name(head)
         if selected == (head,):
-            return head_name(head)
+            return name
         state = "selected" if head in selected else "not selected"
-        return f"{head_name(head)}, {state}; {len(selected)} heads selected"
+        return f"{name}, {state}; {len(selected)} heads selected"
 
     # Geometry
 
@@ -225,6 +238,7 @@ class AtlasView(PictureArea):
             painter.drawImage(0, 0, self._atlas.image)
             self._paint_linked_rows(painter)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_gates(painter)
             self._paint_frames(painter)
 
     def _paint_empty(self, painter: QPainter) -> None:
@@ -246,6 +260,11 @@ class AtlasView(PictureArea):
             for head in section.heads:
                 painter.drawImage(self._layout.rect(head).topLeft() - QPoint(1, 1), outlines)
         painter.setOpacity(1.0)
+
+    def _paint_gates(self, painter: QPainter) -> None:
+        for head, factor in self._session.gates.items():
+            if head in self._layout:
+                draw_gate(painter, QRectF(self._layout.rect(head)), factor, self.theme, self.font())
 
     def _paint_frames(self, painter: QPainter) -> None:
         selection, accent = self._session.selection, self.theme.color("accent")
@@ -290,6 +309,7 @@ class AtlasView(PictureArea):
         painter.save()
         painter.translate(rect.topLeft())
         self._draw_atlas(EXPORT_RATIO).paint(painter)
+        self._paint_gates(painter)
         foot = QRectF(_SCALE_MARGIN, self._layout.height, rect.width(), _SCALE_HEIGHT)
         style = Style(self.theme, lookup_table(self._color_map, self.theme), self.font())
         draw_scale_strip(painter, foot, style, _LEGEND)
@@ -323,8 +343,25 @@ class AtlasView(PictureArea):
         known = self._measured.want([head])
         if trace is None or known is None:
             return f"{head_name(head)}\nmeasuring …"
-        lines = (f"{one.name}: {one.text(known[head], trace, head)}" for one in MEASURES)
+        lines = [f"{one.name}: {one.text(known[head], trace, head)}" for one in MEASURES]
+        gate = gate_state(self._session.gates, head)
+        if gate:
+            lines.insert(0, f"output {gate}")
         return "\n".join([head_name(head), *lines, _HOW])
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """On the selected heads; the one that was clicked becomes them, unless it is among them."""
+        place = event.globalPos()
+        if event.reason() is QContextMenuEvent.Reason.Mouse:
+            point = event.pos() + self.offset()
+            heads = self._layout.heads_at(point.x(), point.y())
+            if not set(heads) <= set(self._session.selection.heads):
+                self._choose(heads, Qt.KeyboardModifier.NoModifier)
+        elif self._cursor is not None:
+            corner = self._layout.rect(self._cursor).bottomLeft() - self.offset()
+            place = self.viewport().mapToGlobal(corner)
+        if self._session.trace is not None:
+            self.menuWanted.emit(place)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         cursor, key, modifiers = self._cursor, event.key(), event.modifiers()

@@ -11,11 +11,18 @@ from transformer_viz.drawing.bars import heaviest
 from transformer_viz.measures import MEASURES
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font, set_role
+from transformer_viz.views.gate_controls import GateControls
 from transformer_viz.views.link_lines import LinkLines, link_lines, place_token
 from transformer_viz.views.measured_heads import MeasuredHeads
 from transformer_viz.views.spotlight import Spotlight
 from transformer_viz.views.weight_bars import WeightBars
-from transformer_viz.views.wording import plain_tooltip, predicted_token, token_name
+from transformer_viz.views.wording import (
+    head_name,
+    heads_in_words,
+    plain_tooltip,
+    predicted_token,
+    token_name,
+)
 
 BARS = 8
 CAVEAT = "Attention shows where a head looks, not by itself why the model decides."
@@ -55,6 +62,7 @@ class Inspector(QScrollArea):
         self._refresh()
 
     def apply_theme(self, theme: Theme) -> None:
+        self.gates.apply_theme(theme)
         self.bars.apply_theme(theme)
         self.links.apply_theme(theme)
 
@@ -64,6 +72,8 @@ class Inspector(QScrollArea):
         column = QVBoxLayout(content)
         column.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 4 * GRID)
         column.setSpacing(2 * GRID)
+        self._heads = _label("title", wrap=True)
+        self.gates = GateControls(self._session)
         self._query = _label("title", wrap=True)
         self._query_hint = _label("soft", _NO_QUERY, wrap=True)
         self._query_note = _label("soft", wrap=True)
@@ -73,6 +83,9 @@ class Inspector(QScrollArea):
         self._links_rule = _rule()
         self._statistics_title = _label("title", wrap=True)
         for part in (
+            self._heads,
+            self.gates,
+            _rule(),
             self._query,
             self._query_note,
             self._query_hint,
@@ -115,6 +128,7 @@ class Inspector(QScrollArea):
 
     def _refresh(self) -> None:
         heads = self._session.selection.heads
+        self._heads.setText(head_name(heads[0]) if len(heads) == 1 else heads_in_words(heads))
         self._show_statistics(self._measured.want(heads))
         self._show_query()
         self._show_links()

@@ -1,6 +1,7 @@
 """The translation as chips, one per decoding step."""
 
 import math
+from collections.abc import Mapping
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -49,6 +50,7 @@ class TargetChips(PictureArea):
         self._shown_step: int | None = None
         self._hovered: int | None = None
         self._shades: list[float] = []
+        self._changed: Mapping[int, Token | None] = {}
 
         self.setAccessibleName("Translation")
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -66,12 +68,20 @@ class TargetChips(PictureArea):
     def minimumSizeHint(self) -> QSize:
         return QSize(40 * GRID, self.sizeHint().height())
 
+    def mark(self, changed: Mapping[int, Token | None]) -> None:
+        """Mark these steps of the trace shown, until the next one: their tokens are others than
+        with all heads on, where they were those in `changed`, or were not there."""
+        if changed != self._changed:
+            self._changed = changed
+            self.viewport().update()
+
     # From the session
 
     def _on_trace(self) -> None:
         trace = self._session.trace
         self._tokens = () if trace is None else trace.predicted_tokens or trace.target_tokens
         self._shown_step = self._hovered = None
+        self._changed = {}
         self._shades = self._lit()
         self._arrange()
         self._on_step()
@@ -125,6 +135,10 @@ class TargetChips(PictureArea):
         if logarithm is not None:
             lines.append(f"probability {math.exp(logarithm):.4f}")
             lines.append(f"log-probability {logarithm:.3f}".replace("-0", "−0"))
+        if step in self._changed:
+            before = self._changed[step]
+            name = "nothing" if before is None else token_name(before)
+            lines.append(f"with all heads on: {name}")
         return "\n".join(lines)
 
     # Geometry
@@ -182,6 +196,7 @@ class TargetChips(PictureArea):
                         hovered=step == self._hovered,
                         log_probability=self._log_probability(step),
                         shade=self._shades[step],
+                        changed=step in self._changed,
                     )
             if self.hasFocus() and self._tokens:
                 painter.setPen(QPen(self.theme.color("accent"), 2))

@@ -13,7 +13,7 @@ from transformer_viz.views.facing_words import Facing
 from transformer_viz.views.wording import plain_tooltip
 
 LINE = 5 * GRID
-_INDENT = 5 * GRID  # of the words, beside the letter of the side
+_INDENT = 5 * GRID  # the least
 _PADDING = GRID
 _BEFORE = 3  # words before the first difference that stay in sight
 
@@ -21,13 +21,14 @@ _BEFORE = 3  # words before the first difference that stay in sight
 class Translations(QWidget):
     """Where a line has no room for all, it begins shortly before the first difference."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, names: tuple[str, str] = ("A", "B"), parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = LIGHT
+        self._names = names
         self._words: tuple[Facing, ...] = ()
         self.setFixedHeight(2 * LINE)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Translations of A and B")
+        self.setAccessibleName(f"Translations of {names[0]} and {names[1]}")
 
     def sizeHint(self) -> QSize:
         return QSize(100 * GRID, 2 * LINE)
@@ -39,7 +40,7 @@ class Translations(QWidget):
     def show_words(self, words: tuple[Facing, ...], a: str, b: str) -> None:
         """`words`: those of the translations `a` and `b`."""
         self._words = words
-        text = f"A: {a}\nB: {b}"
+        text = f"{self._names[0]}: {a}\n{self._names[1]}: {b}"
         self.setToolTip(plain_tooltip(text))
         self.setAccessibleDescription(text)
         self.update()
@@ -56,16 +57,16 @@ class Translations(QWidget):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setFont(self.font())
-            for side, name in enumerate("AB"):
+            for side, name in enumerate(self._names):
                 painter.setPen(self._theme.color("soft"))
-                box = QRectF(0, side * LINE, _INDENT, LINE)
+                box = QRectF(0, side * LINE, self._indent(), LINE)
                 painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, name)
             self._paint_words(painter)
 
     def _paint_words(self, painter: QPainter) -> None:
         widths = self._widths()
         first = self._first(widths)
-        x = float(_INDENT)
+        x = self._indent()
         if first > 0:
             x = self._paint_ellipsis(painter, x)
         for facing, width in zip(self._words[first:], widths[first:], strict=True):
@@ -97,6 +98,11 @@ class Translations(QWidget):
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "…")
         return x + width
 
+    def _indent(self) -> float:
+        """Of the words, beside the names of the sides."""
+        metrics = QFontMetricsF(self.font())
+        return max(_INDENT, *(metrics.horizontalAdvance(name) + 3 * GRID for name in self._names))
+
     def _widths(self) -> list[float]:
         """Of each place, that of its longer word."""
         sides = [
@@ -107,7 +113,7 @@ class Translations(QWidget):
 
     def _first(self, widths: Sequence[float]) -> int:
         """The place to begin with."""
-        if sum(widths) <= self.width() - _INDENT - 3 * GRID:
+        if sum(widths) <= self.width() - self._indent() - 3 * GRID:
             return 0
         differing = [index for index, facing in enumerate(self._words) if facing.differ]
         return max(0, differing[0] - _BEFORE) if differing else 0

@@ -1,0 +1,174 @@
+"""Switching heads off in the window: the commands, the measuring, and pruning to a file."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFileDialog, QMessageBox
+
+from transformer_viz.actions import Actions
+from transformer_viz.controller import Controller
+from transformer_viz.drawing.numbers import compact
+from transformer_viz.gates import ALL_ON, STRONGEST, alone, scaled, silenced, switched
+from transformer_viz.heads.report import IMPORTANCE
+from transformer_viz.session import Session
+from transformer_viz.training.child import Child
+from transformer_viz.views.gate_bar import GateBar
+from transformer_viz.views.gate_controls import STEP
+from transformer_viz.views.wording import head_numbers
+
+if TYPE_CHECKING:
+    from transformer_viz.window import Window
+
+MODELS = "Models (*.safetensors)"
+SAME_FILE = "This is the file of the model that is open; give the pruned one another name."
+_MOST_LISTED = 3
+
+
+class GateCommands(QObject):
+    def __init__(self, window: Window, session: Session, controller: Controller) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+        self._controller = controller
+        self._pruned: Path | None = None  # being written
+        self._child = Child(self)
+        self._child.finished.connect(self._on_pruned)
+        self._child.failed.connect(window.show_notice)
+
+    def add_to(self, actions: Actions) -> None:
+        menu = self._menu = actions.menu("Hea&d", "S&witch off")
+        session = self._session
+        heads = [
+            actions.add("gate_off", menu, "&Off, or on again", self._switch, "Ctrl+M"),
+            actions.add(
+                "gate_alone", menu, "&Alone in its layer, or not", self._leave_alone, "Ctrl+Shift+M"
+            ),
+            actions.add("gate_down", menu, "&Less of it", partial(self._add, -STEP), "Ctrl+-"),
+            actions.add(
+                "gate_up", menu, "&More of it", partial(self._add, STEP), "Ctrl++", "Ctrl+="
+            ),
+        ]
+        menu.addSeparator()
+        gated = [
+            actions.add(
+                "gates_open", menu, "All heads o&n", partial(session.set_gates, ALL_ON), "Ctrl+0"
+            ),
+            actions.add(
+                "gates_effect", menu, "Measure the &effect", self._controller.effect.measure
+            ),
+        ]
+        prune = actions.add("prune", menu, "&Prune to a file …", self.ask_to_prune)
+
+        def enable() -> None:
+            trace, gates = session.trace, session.gates
+            _enable(heads, trace is not None and trace.has_ids)
+            _enable(gated, bool(gates))
+            _enable([prune], bool(silenced(gates)) and session.model is not None)
+
+        for changed in (session.traceChanged, session.gatesChanged, session.modelChanged):
+            changed.connect(enable)
+        enable()
+
+    def bar(self, actions: Actions) -> GateBar:
+        shown = (actions["gates_effect"], actions["prune"], actions["gates_open"])
+        desk = self._controller
+        bar = GateBar(self._session, desk.gating, desk.effect, self.importance, shown)
+        desk.heads.changed.connect(bar.effect.refresh)
+        return bar
+
+    def pop_up(self, place: QPoint) -> None:
+        self._menu.popup(place)
+
+    def mark_changes(self) -> None:
+        """In the translation, where it is the model's own with these gates."""
+        change = self._controller.gating.change
+        own = change is not None and change.after is self._session.trace
+        self._window.chips.mark(change.steps if own and change is not None else {})
+
+    def importance(self) -> str:
+        """Of the heads that are gated, as the Heads panel measured them; "" if it did not."""
+        report = self._controller.heads.report
+        known = {} if report is None else report.heads
+        gated = [head for head in self._session.gates if head in known]
+        numbers = [
+            f"{head_numbers(head)}: {compact(known[head].statistics[IMPORTANCE])}"
+            for head in gated
+            if IMPORTANCE in known[head].statistics
+        ]
+        more = len(numbers) - _MOST_LISTED
+        return ", ".join(numbers[:_MOST_LISTED]) + (f", {more} more" if more > 0 else "")
+
+    def close(self) -> None:
+        """A file that is being written is given up; none is left half written."""
+        self._child.cancel()
+
+    # On the selected heads
+
+    def _switch(self) -> None:
+        session = self._session
+        session.set_gates(switched(session.gates, session.selection.heads))
+
+    def _leave_alone(self) -> None:
+        session = self._session
+        assert session.trace is not None, "the command is disabled without a trace"
+        session.set_gates(alone(session.gates, session.selection.heads, session.trace))
+
+    def _add(self, step: float) -> None:
+        """To the factor of each head, from 0 to the largest."""
+        session = self._session
+        gates = session.gates
+        for head in session.selection.heads:
+            factor = round(gates.get(head, 1.0) + step, 2)
+            gates = scaled(gates, [head], min(max(factor, 0.0), STRONGEST))
+        session.set_gates(gates)
+
+    # Pruning
+
+    def ask_to_prune(self) -> None:
+        model = self._session.model
+        assert model is not None, "the command is disabled without a model"
+        start = Path.home() / f"{model.name}-pruned.safetensors"
+        name, _filter = QFileDialog.getSaveFileName(
+            self._window, "Prune the heads that are off", str(start), MODELS
+        )
+        if name:
+            path = Path(name)
+            self.prune(path if path.suffix else path.with_name(f"{path.name}{start.suffix}"))
+
+    def prune(self, path: Path) -> None:
+        """Write the model without the heads that are off."""
+        model = self._session.model
+        assert model is not None, "the command is disabled without a model"
+        if path.exists() and path.samefile(model.path):
+            self._window.show_notice(SAME_FILE)
+            return
+        heads = [f"--head={head.code}" for head in silenced(self._session.gates)]
+        self._pruned = path
+        self._child.run(["prune", "--model", str(model.path), *heads, "-o", str(path)])
+        self._window.say(f"Pruning {len(heads)} heads …")
+
+    def _on_pruned(self, _answer: object) -> None:
+        path = self._pruned
+        assert path is not None
+        box = QMessageBox(self._window)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Transformer Viz")
+        box.setText(f"{path.name} is saved. Open it?")
+        box.setInformativeText(
+            "It has no weights for the heads that were off, and translates as the gates did."
+        )
+        box.addButton("&Open it", QMessageBox.ButtonRole.AcceptRole)
+        box.addButton("&Stay here", QMessageBox.ButtonRole.RejectRole)
+        box.accepted.connect(lambda: self._controller.open(path))
+        box.open()
+
+
+def _enable(actions: list[QAction], enabled: bool) -> None:
+    for action in actions:
+        action.setEnabled(enabled)
