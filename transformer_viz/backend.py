@@ -24,6 +24,12 @@ from core.trace.positions import PositionTable
 from core.trace.trace import Trace
 from core.trace.variant import Variant
 from transformer_viz.gates import Gates
+from transformer_viz.heads.resolution import (
+    ItPair,
+    ItSentence,
+    Resolution,
+    famous_pairs,
+)
 from transformer_viz.hypotheses import Candidate
 from transformer_viz.session import ModelInfo, Search
 from transformer_viz.worker import Context
@@ -33,6 +39,9 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 5_000
 """A longer text is refused: one head's map alone would take more than 100 MB."""
+
+PAIRS, SHOWN_PAIRS = 100, 30
+"""Minimal pairs that heads are judged by, and how many of them can be chosen."""
 
 FEWEST_POSITIONS = 512
 """Of sinusoids, which have no end, so many are shown."""
@@ -89,6 +98,10 @@ class Backend(Protocol):
         ...
 
     def beam_tree(self, text: str, search: Search, context: Context) -> BeamTree: ...
+
+    def resolution(self, context: Context) -> Resolution:
+        """Minimal pairs, and how often each head finds what "it" means."""
+        ...
 
 
 class TorchBackend:
@@ -237,6 +250,23 @@ class TorchBackend:
         config = SearchConfig(beam=search.beam, alpha=search.alpha)
         source = tokenizer.encode(text)
         return grow_tree(checkpoint.model, source, config, tokenizer.token, context.check)
+
+    def resolution(self, context: Context) -> Resolution:
+        from core.analysis.resolution import resolving_heads
+        from core.corpus.grammar.dependencies import Side
+        from core.corpus.grammar.generate import minimal_pairs
+        from core.corpus.grammar.sentence import Sentence, word_spans
+        from core.evaluation.pronouns import coreference
+
+        def sentence(one: Sentence) -> ItSentence:
+            gold, spans = coreference(one, Side.SOURCE), word_spans(one.source_words)
+            return ItSentence(one.source, spans[gold.start], spans[gold.end])
+
+        checkpoint = self._ready()
+        drawn = list(minimal_pairs(PAIRS, seed=0, split="test"))
+        both = resolving_heads(checkpoint.model, checkpoint.tokenizer, drawn, check=context.check)
+        pairs = (ItPair(sentence(first), sentence(second)) for first, second in drawn[:SHOWN_PAIRS])
+        return Resolution((*famous_pairs(), *pairs), both, len(drawn))
 
     @staticmethod
     def _trace(

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 LANES = (
     *("load", "explain", "gates", "decode", "tree"),
-    *("positions", "what_if", "quantities", "compare"),
+    *("positions", "what_if", "quantities", "pairs", "compare"),
 )
 """In the order in which waiting questions are taken; in each lane the newest wins."""
 

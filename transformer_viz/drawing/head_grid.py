@@ -127,7 +127,8 @@ def draw_head_grid(
             painter.drawRect(layout.rect(head))
             painter.setPen(QPen(theme.color("accent"), 2))
             painter.drawRect(layout.rect(head))
-    bar = QRectF(QPointF(layout.right + _MARGIN, layout.top), rect.bottomRight())
+    end = rect.bottomRight() - QPointF(0, 2 * GRID)
+    bar = QRectF(QPointF(layout.right + _MARGIN, layout.top), end)
     draw_color_bar(painter, bar, table, theme, font, legend=grid.legend, masked=False)
     painter.restore()
 

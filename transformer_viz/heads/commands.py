@@ -15,7 +15,7 @@ from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
 from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.heads.csv_file import to_csv
-from transformer_viz.heads.panel import HeadsPanel
+from transformer_viz.heads.panel import MAP, RESOLVING, TABLE, HeadsPanel
 from transformer_viz.heads.report import Evidence
 from transformer_viz.heads.showing import EvidenceShowing
 from transformer_viz.session import Session
@@ -24,7 +24,7 @@ from transformer_viz.theme import Theme
 if TYPE_CHECKING:
     from transformer_viz.window import Window
 
-HEIGHT_SHARE = 0.42  # of the window's height, when the dock is shown
+HEIGHT_SHARE = 0.38  # of the window's height, when the dock is shown
 MAPS = ("heatmap", "links", "scores")
 """The views that show the cell of a head."""
 
@@ -45,6 +45,7 @@ class HeadsCommands(QObject):
         menu = actions.menu("Hea&d")
         menu.addSeparator()
         actions.add("heads", menu, "&What does this head do?", self.show, "Ctrl+H")
+        actions.add("resolving", menu, "Which head resolves “&it”?", self.show_pairs, "Ctrl+I")
         actions.add("hide_heads", menu, "Sho&w or hide the panel", self.toggle, "Ctrl+Shift+H")
 
     def toggle(self) -> None:
@@ -56,9 +57,16 @@ class HeadsCommands(QObject):
     def show(self) -> HeadsPanel:
         """Show what the heads do and give it the keyboard."""
         panel = self._shown()
-        panel.tabs.setCurrentIndex(0)
+        if panel.tabs.currentIndex() not in (TABLE, MAP):
+            panel.show_tab(TABLE)
         panel.focus_part().setFocus(Qt.FocusReason.ShortcutFocusReason)
         return panel
+
+    def show_pairs(self) -> None:
+        """Ask which head finds what "it" means."""
+        panel = self._shown()
+        panel.show_tab(RESOLVING)
+        panel.resolving.focus_part().setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def panels(self) -> list[QWidget]:
         """What F6 leads to as well."""
@@ -85,7 +93,9 @@ class HeadsCommands(QObject):
 
     def _made(self) -> HeadsPanel:
         if self.panel is None:
-            self.panel = HeadsPanel(self._session, self._controller.heads)
+            controller = self._controller
+            self.panel = HeadsPanel(self._session, controller.heads, controller.resolving)
+            self.panel.resolving.showWanted.connect(self._show_head)
             self.panel.showWanted.connect(self._show_evidence)
             self.panel.csvWanted.connect(self._ask_for_csv)
             self.panel.set_color_map(self._controller.settings.color_map)
@@ -103,9 +113,20 @@ class HeadsCommands(QObject):
         return self.panel
 
     def _show_evidence(self, head: Head, evidence: Evidence) -> None:
+        self._show_a_map()
+        self._showing.show(head, evidence)
+
+    def _show_head(self, head: Head) -> None:
+        """The sentence of the pair that is looked at, with this head and the row of "it"."""
+        resolving = self._controller.resolving
+        sentence = resolving.sentence
+        if sentence is not None:
+            self._show_a_map()
+            self._window.show_text(sentence.text, resolving.selection(head))
+
+    def _show_a_map(self) -> None:
         if self._window.stage.current not in MAPS:
             self._window.show_view(MAPS[0])
-        self._showing.show(head, evidence)
 
     def _ask_for_csv(self) -> None:
         model, panel = self._session.model, self.panel

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QComboBox,
     QHBoxLayout,
     QLabel,
     QScrollArea,
     QSplitter,
     QStackedWidget,
-    QTabWidget,
-    QToolButton,
+    QTabBar,
     QVBoxLayout,
     QWidget,
 )
@@ -22,6 +20,8 @@ from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.head_map import HeadMap
 from transformer_viz.heads.report import Report
+from transformer_viz.heads.resolving import Resolving
+from transformer_viz.heads.resolving_page import ResolvingPage
 from transformer_viz.heads.role_page import RolePage
 from transformer_viz.heads.run_bar import RunBar
 from transformer_viz.heads.table import HeadsTable
@@ -31,6 +31,7 @@ from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.focus import Panel
 from transformer_viz.views.placeholder import Placeholder
 
+TABLE, MAP, RESOLVING = 0, 1, 2  # tabs
 _LEFT_SHARE = (58, 42)
 NOT_MEASURED = (
     "The heads of this model have not been measured",
@@ -47,7 +48,11 @@ class HeadsPanel(Panel):
     csvWanted = Signal()
 
     def __init__(
-        self, session: Session, analysis: HeadAnalysis, parent: QWidget | None = None
+        self,
+        session: Session,
+        analysis: HeadAnalysis,
+        resolving: Resolving,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = session
@@ -57,6 +62,7 @@ class HeadsPanel(Panel):
         self.table = HeadsTable()
         self.map = HeadMap(session)
         self.page = RolePage(session)
+        self.resolving = ResolvingPage(session, resolving)
         self.colored_by = QComboBox()
         for part in (self.colored_by, self.colored_by.view()):
             part.setAccessibleName("Colour the map by")
@@ -68,91 +74,93 @@ class HeadsPanel(Panel):
 
     def focus_part(self) -> QWidget:
         """The heads, or what measures them."""
-        if self.tabs.currentIndex():
-            page = self.tabs.currentWidget()
-            return page.focus_part() if isinstance(page, Panel) else page
+        page = self._pages.currentWidget()
+        if isinstance(page, Panel):
+            return page.focus_part()
         if self._report is None:
             return self.run_bar.measure if self._analysis.ready else self.run_bar.cancel
-        return self.table if self.as_table.isChecked() else self.map
+        return self.table if self.tabs.currentIndex() == TABLE else self.map
 
-    def add_page(self, title: str, page: QWidget) -> None:
-        """A further tab; `title` holds a mnemonic."""
-        self.tabs.addTab(page, title)
+    def show_tab(self, index: int) -> None:
+        self.tabs.setCurrentIndex(index)
 
     def show_evidence(self) -> None:
         """Give the keyboard to the sentences."""
         self.page.evidence.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def apply_theme(self, theme: Theme) -> None:
-        for part in (self.run_bar, self.table, self.map, self.page):
+        for part in (self.run_bar, self.table, self.map, self.page, self.resolving):
             part.apply_theme(theme)
 
     def set_color_map(self, color_map: ColorMap) -> None:
-        self.map.set_color_map(color_map)
+        for part in (self.map, self.resolving):
+            part.set_color_map(color_map)
 
     def _lay_out(self) -> None:
-        self._by = QLabel("Colour by")
-        set_role(self._by, "soft")
-        self.as_table, self.as_map = _switch("Ta&ble"), _switch("Ma&p")
-        self._switches = QButtonGroup(self)
-        switches = QHBoxLayout()
-        switches.setContentsMargins(3 * GRID, GRID, 3 * GRID, GRID)
-        switches.setSpacing(GRID)
-        for index, button in enumerate((self.as_table, self.as_map)):
-            self._switches.addButton(button, index)
-            switches.addWidget(button)
-        switches.addSpacing(2 * GRID)
-        switches.addWidget(self._by)
-        switches.addWidget(self.colored_by)
-        switches.addStretch(1)
-        scrolled = QScrollArea()
-        scrolled.setFrameShape(QScrollArea.Shape.NoFrame)
-        scrolled.setWidgetResizable(True)
-        scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scrolled.setWidget(self.map)
+        self.tabs = QTabBar()
+        self.tabs.setAccessibleName("Views of the heads")
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        for title in ("Ta&ble", "Ma&p", "Which head resolves “&it”?"):
+            self.tabs.addTab(title)
+        header = QHBoxLayout()
+        header.setContentsMargins(0, 0, 0, 0)
+        header.setSpacing(2 * GRID)
+        header.addWidget(self.tabs)
+        header.addWidget(self.run_bar, 1)
         self._views = QStackedWidget()
         self._views.addWidget(self.table)
-        self._views.addWidget(scrolled)
-        left = QWidget()
-        set_role(left, "paper")
-        lines = QVBoxLayout(left)
-        lines.setContentsMargins(0, 0, 0, 0)
-        lines.setSpacing(0)
-        lines.addLayout(switches)
-        lines.addWidget(self._views, 1)
+        self._views.addWidget(self._map_page())
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setHandleWidth(1)
         splitter.setChildrenCollapsible(False)
-        for part, share in zip((left, self.page), _LEFT_SHARE, strict=True):
+        for part, share in zip((self._views, self.page), _LEFT_SHARE, strict=True):
             splitter.addWidget(part)
             splitter.setStretchFactor(splitter.indexOf(part), share)
         splitter.setSizes([12 * share for share in _LEFT_SHARE])
         nothing = QWidget()
         set_role(nothing, "paper")
         QVBoxLayout(nothing).addWidget(self._empty)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(splitter)
-        self._stack.addWidget(nothing)
-        measured = QWidget()
-        column_ = QVBoxLayout(measured)
-        column_.setContentsMargins(0, 0, 0, 0)
-        column_.setSpacing(0)
-        column_.addWidget(self.run_bar)
-        column_.addWidget(self._stack, 1)
-        self.tabs = QTabWidget()
-        self.tabs.setDocumentMode(True)
-        self.tabs.addTab(measured, "What each head &does")
+        self._measured = QStackedWidget()
+        self._measured.addWidget(splitter)
+        self._measured.addWidget(nothing)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._measured)
+        self._pages.addWidget(self.resolving)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.tabs)
-        self.as_table.setChecked(True)
-        self._show_view()
+        layout.setSpacing(0)
+        layout.addLayout(header)
+        layout.addWidget(self._pages, 1)
+
+    def _map_page(self) -> QWidget:
+        by = QLabel("Colour by")
+        set_role(by, "soft")
+        row = QHBoxLayout()
+        row.setContentsMargins(3 * GRID, 2 * GRID, 3 * GRID, 0)
+        row.setSpacing(2 * GRID)
+        row.addWidget(by)
+        row.addWidget(self.colored_by)
+        row.addStretch(1)
+        scrolled = QScrollArea()
+        scrolled.setFrameShape(QScrollArea.Shape.NoFrame)
+        scrolled.setWidgetResizable(True)
+        scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scrolled.setWidget(self.map)
+        page = QWidget()
+        set_role(page, "paper")
+        column_ = QVBoxLayout(page)
+        column_.setContentsMargins(0, 0, 0, 0)
+        column_.setSpacing(0)
+        column_.addLayout(row)
+        column_.addWidget(scrolled, 1)
+        return page
 
     def _connect(self) -> None:
         self._analysis.changed.connect(self._on_measured)
         self._analysis.stateChanged.connect(self._show_state)
         self._session.selectionChanged.connect(self._follow)
-        self._switches.idClicked.connect(self._show_view)
+        self.tabs.currentChanged.connect(self._show_tab)
         self.colored_by.activated.connect(self._color)
         self.table.chosen.connect(self._select)
         for part in (self.table, self.map):
@@ -171,7 +179,7 @@ class HeadsPanel(Panel):
         self._show_state()
 
     def _show_state(self) -> None:
-        self._stack.setCurrentIndex(0 if self._report is not None else 1)
+        self._measured.setCurrentIndex(0 if self._report is not None else 1)
         if self._analysis.running is not None:
             self._empty.say(*MEASURING)
         else:
@@ -179,7 +187,7 @@ class HeadsPanel(Panel):
 
     def _fill_colors(self, report: Report) -> None:
         """Roles first: they are what one asks for."""
-        chosen = self.colored_by.currentData()
+        chosen = self.colored_by.currentData() or ""
         self.colored_by.clear()
         for name in sorted(report.roles, key=lambda name: -_count(report, name)):
             self.colored_by.addItem(f"role: {role_name(name).short}", name)
@@ -193,13 +201,16 @@ class HeadsPanel(Panel):
         shown = self.colored_by.currentData()
         if self._report is not None and shown:
             self.map.show_report(self._report, shown)
-            if shown in self._report.roles and self.as_map.isChecked():
+            if shown in self._report.roles and self.tabs.currentIndex() == MAP:
                 self.page.prefer(shown)
 
-    def _show_view(self) -> None:
-        self._views.setCurrentIndex(self._switches.checkedId())
-        for part in (self._by, self.colored_by):
-            part.setVisible(self.as_map.isChecked())
+    def _show_tab(self, index: int) -> None:
+        self._pages.setCurrentIndex(int(index == RESOLVING))
+        self.run_bar.setVisible(index != RESOLVING)
+        if index in (TABLE, MAP):
+            self._views.setCurrentIndex(index)
+        if index == MAP:
+            self._color()
 
     def _follow(self) -> None:
         self.table.select(self._session.selection.primary)
@@ -210,11 +221,3 @@ class HeadsPanel(Panel):
 
 def _count(report: Report, name: str) -> int:
     return sum(role.name == name for each in report for role in each.passed)
-
-
-def _switch(text: str) -> QToolButton:
-    button = QToolButton()
-    button.setText(text)
-    button.setAccessibleName(text.replace("&", ""))
-    button.setCheckable(True)
-    return button

@@ -38,6 +38,7 @@ class RolePage(QWidget):
         row.setSpacing(2 * GRID)
         row.addWidget(self._title, 1)
         row.addWidget(self.roles)
+        row.addSpacing(GRID)
         column = QVBoxLayout(self)
         column.setContentsMargins(3 * GRID, 2 * GRID, 0, 0)
         column.setSpacing(GRID)

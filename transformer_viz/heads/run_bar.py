@@ -67,7 +67,7 @@ class RunBar(QWidget):
         self.csv = QPushButton("Save &CSV …")
         self.csv.setToolTip("The table with all numbers and roles, for spreadsheets")
         row = QHBoxLayout(self)
-        row.setContentsMargins(3 * GRID, 2 * GRID, 3 * GRID, 2 * GRID)
+        row.setContentsMargins(3 * GRID, GRID, 3 * GRID, GRID)
         row.setSpacing(2 * GRID)
         for part in (self.measure, self.sentences, self.corpus, self.importance):
             row.addWidget(part)

@@ -28,7 +28,7 @@ from transformer_viz.views.wording import plain_tooltip
 Index = QModelIndex | QPersistentModelIndex
 
 HEAD, ROLES, FIRST_NUMBER = 0, 1, 2
-_WIDTHS = {HEAD: 27 * GRID, ROLES: 44 * GRID}
+_WIDTHS = {HEAD: 34 * GRID, ROLES: 44 * GRID}
 _ROW = 6 * GRID
 _SORT = Qt.ItemDataRole.UserRole
 
