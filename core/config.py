@@ -9,7 +9,7 @@ from typing import Any
 
 from core.errors import UserError
 from core.fields import from_mapping, require, require_choice, require_share
-from core.heads import AttentionKind, Head
+from core.heads import AttentionKind, Head, read_head
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +31,8 @@ class ModelConfig:
             without end.
         shared_embeddings: "all" ties source, target and output matrices, as the paper does;
             "target" ties target and output; "none" ties nothing.
+        pruned_heads: heads that were taken out, each as ``Head.code`` writes it; all others keep
+            their numbers, and a layer may have lost all of its heads.
         bias: biases in the attention projections (the paper names none; its code had none, most
             later ones do). The feed-forward layers always have theirs (equation 2).
     """
@@ -57,6 +59,7 @@ class ModelConfig:
     bias: bool = True
     output_bias: bool = False
     dropout: float = 0.1
+    pruned_heads: tuple[str, ...] = ()
     pad_id: int = 0
     unk_id: int = 1
     bos_id: int = 2
@@ -96,6 +99,8 @@ class ModelConfig:
         require_choice("position_denominator", self.position_denominator, ("d_model", "d_model-2"))
         require_choice("shared_embeddings", self.shared_embeddings, ("all", "target", "none"))
         require_share("dropout", self.dropout)
+        for code in self.pruned_heads:
+            self._require_numbers(read_head(code))
         specials = (self.pad_id, self.unk_id, self.bos_id, self.eos_id)
         require(
             self.vocab_size > max(specials),
@@ -127,15 +132,24 @@ class ModelConfig:
         return self.encoder_layers if encoder else self.decoder_layers
 
     def heads(self, kind: AttentionKind) -> int:
-        """Of each layer."""
+        """Of each layer, pruned ones included."""
         encoder = kind is AttentionKind.ENCODER_SELF
         return self.encoder_heads if encoder else self.decoder_heads
 
     def kept_heads(self, kind: AttentionKind, layer: int) -> tuple[int, ...]:
-        return tuple(range(self.heads(kind)))
+        """The heads of a layer, without those that were pruned."""
+        every = range(self.heads(kind))
+        return tuple(
+            head for head in every if Head(kind, layer, head).code not in self.pruned_heads
+        )
 
     def require_head(self, head: Head) -> None:
         """Raises UserError unless the model has this head."""
+        self._require_numbers(head)
+        if head.code in self.pruned_heads:
+            raise UserError(f"The head {head.code} was pruned from this model.")
+
+    def _require_numbers(self, head: Head) -> None:
         layers, heads = self.layers(head.kind), self.heads(head.kind)
         if not (0 <= head.layer < layers and 0 <= head.head < heads):
             raise UserError(

@@ -56,6 +56,9 @@ def importance(
             total[kind] += gradient.abs().sum(0, dtype=torch.float64).cpu().numpy()
         done += len(batch)
         progress(done)
+    for kind, summed in total.items():
+        for layer, row in enumerate(summed):
+            row[np.setdiff1d(np.arange(len(row)), config.kept_heads(kind, layer))] = np.nan
     return {kind: summed / len(pairs) for kind, summed in total.items()}
 
 

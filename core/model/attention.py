@@ -1,10 +1,14 @@
 """Multi-head attention (paper section 3.2).
 
-Legend: B batch, Q queries, K keys, H heads, D d_model, d_k and d_v head widths.
+Legend: B batch, Q queries, K keys, H heads (without pruned ones), D d_model, d_k and
+d_v head widths.
 Masks are boolean and True means "may attend".
 """
 
 from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
@@ -55,21 +59,29 @@ def attention_weights(query: Tensor, key: Tensor, allowed: Tensor | None = None)
     return weights.masked_fill(~allowed, 0.0)
 
 
+def _linear(inputs: int, outputs: int, bias: bool) -> nn.Linear:
+    """Without torch's warning of a matrix without rows, in a layer whose heads are all pruned."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Initializing zero-element tensors")
+        return nn.Linear(inputs, outputs, bias=bias)
+
+
 class _Attention(nn.Module):
     """Splitting into heads and the output projection W^O, shared by both kinds below."""
 
-    def __init__(self, d_model: int, n_heads: int, d_k: int, d_v: int, bias: bool) -> None:
+    def __init__(self, d_model: int, heads: Sequence[int], d_k: int, d_v: int, bias: bool) -> None:
+        """``heads``: their numbers; those that are missing were pruned."""
         super().__init__()
-        self.n_heads = n_heads
+        self.heads = tuple(heads)
         self.d_k = d_k
         self.d_v = d_v
-        self.output = nn.Linear(n_heads * d_v, d_model, bias=bias)
+        self.output = _linear(len(heads) * d_v, d_model, bias)
         self.gate: Tensor | None = None  # set by ``core.model.gates.gated``
 
-    def split(self, x: Tensor) -> Tensor:
-        """[B, n, H·d] → [B, H, n, d], a view."""
+    def split(self, x: Tensor, width: int) -> Tensor:
+        """[B, n, H·d] → [B, H, n, d], a view; ``width`` is d."""
         batch, length, _ = x.shape
-        return x.view(batch, length, self.n_heads, -1).transpose(1, 2)
+        return x.view(batch, length, len(self.heads), width).transpose(1, 2)
 
     def merge(self, heads: Tensor) -> Tensor:
         """Concat(head_1 … head_h) W^O: [B, H, Q, d_v] → [B, Q, D]."""
@@ -82,15 +94,17 @@ class _Attention(nn.Module):
 class SelfAttention(_Attention):
     """Queries, keys and values all from the same sequence, projected by one matrix product."""
 
-    def __init__(self, d_model: int, n_heads: int, d_k: int, d_v: int, bias: bool) -> None:
-        super().__init__(d_model, n_heads, d_k, d_v, bias)
-        self.widths = [n_heads * d_k, n_heads * d_k, n_heads * d_v]
-        self.query_key_value = nn.Linear(d_model, sum(self.widths), bias=bias)
+    def __init__(self, d_model: int, heads: Sequence[int], d_k: int, d_v: int, bias: bool) -> None:
+        super().__init__(d_model, heads, d_k, d_v, bias)
+        self.widths = [len(heads) * d_k, len(heads) * d_k, len(heads) * d_v]
+        self.query_key_value = _linear(d_model, sum(self.widths), bias)
 
     def project(self, x: Tensor) -> Projections:
         """x [B, n, D] → q, k [B, H, n, d_k] and v [B, H, n, d_v]."""
         query, key, value = self.query_key_value(x).split(self.widths, dim=-1)
-        return Projections(self.split(query), self.split(key), self.split(value))
+        return Projections(
+            self.split(query, self.d_k), self.split(key, self.d_k), self.split(value, self.d_v)
+        )
 
     def forward(
         self,
@@ -136,16 +150,16 @@ class SelfAttention(_Attention):
 class CrossAttention(_Attention):
     """Queries from the decoder, keys and values from the encoder's output."""
 
-    def __init__(self, d_model: int, n_heads: int, d_k: int, d_v: int, bias: bool) -> None:
-        super().__init__(d_model, n_heads, d_k, d_v, bias)
-        self.widths = [n_heads * d_k, n_heads * d_v]
-        self.query = nn.Linear(d_model, n_heads * d_k, bias=bias)
-        self.key_value = nn.Linear(d_model, sum(self.widths), bias=bias)
+    def __init__(self, d_model: int, heads: Sequence[int], d_k: int, d_v: int, bias: bool) -> None:
+        super().__init__(d_model, heads, d_k, d_v, bias)
+        self.widths = [len(heads) * d_k, len(heads) * d_v]
+        self.query = _linear(d_model, len(heads) * d_k, bias)
+        self.key_value = _linear(d_model, sum(self.widths), bias)
 
     def project_memory(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """memory [B, S, D] → keys [B, H, S, d_k] and values [B, H, S, d_v]."""
         key, value = self.key_value(memory).split(self.widths, dim=-1)
-        return self.split(key), self.split(value)
+        return self.split(key, self.d_k), self.split(value, self.d_v)
 
     def forward(
         self,
@@ -167,7 +181,7 @@ class CrossAttention(_Attention):
         recorded: list[Projections] | None = None,
     ) -> Tensor:
         """The same, with keys and values that ``project_memory`` made before."""
-        query = self.split(self.query(x))
+        query = self.split(self.query(x), self.d_k)
         if recorded is not None:
             recorded.append(Projections(query, key, value))
         return self.merge(attend(query, key, value, allowed))

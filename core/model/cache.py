@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from core.config import ModelConfig
+from core.heads import AttentionKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,10 @@ class DecoderCache:
         # Without reordering, a row's past is its own slot at every position.
         own = torch.eye(rows_per_sentence, dtype=torch.bool, device=first.device)
         self.past = own.repeat(1, capacity).repeat(sentences, 1, 1)  # [B, R, C]
+        self.heads = [
+            len(config.kept_heads(AttentionKind.DECODER_SELF, layer))
+            for layer in range(config.decoder_layers)
+        ]
         self.cross = cross
         self.source_allowed = source_allowed
         self.rows_per_sentence = rows_per_sentence
@@ -76,8 +81,12 @@ class DecoderCache:
         alone = self.rows_per_sentence == 1
         past = None if alone else self.past[:, None, :, : self.filled + self.rows_per_sentence]
         return [
-            LayerCache(keys, values, self.filled, past, *cross, self.source_allowed)
-            for keys, values, cross in zip(self.keys, self.values, self.cross, strict=True)
+            LayerCache(
+                keys[:, :heads], values[:, :heads], self.filled, past, *cross, self.source_allowed
+            )
+            for keys, values, heads, cross in zip(
+                self.keys, self.values, self.heads, self.cross, strict=True
+            )
         ]
 
     def reorder(self, index: Tensor) -> None:

@@ -73,7 +73,7 @@ def gated(model: Transformer, gates: Gates) -> Iterator[None]:
     Gates do not multiply: inside another ``gated``, the inner one holds alone.
     """
     blocks = [
-        (block, gates.factors[kind][..., layer, :, None, None])  # [(B,) H, 1, 1]
+        (block, gates.factors[kind][..., layer, list(block.heads), None, None])  # [(B,) H, 1, 1]
         for kind in AttentionKind
         for layer, block in enumerate(model.attention_blocks(kind))
     ]

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.config import ModelConfig
+from core.heads import AttentionKind
 from core.model.attention import CrossAttention, SelfAttention
 from core.model.cache import LayerCache
 from core.model.dropout import Dropout
@@ -59,11 +60,12 @@ class FeedForward(nn.Module):
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward, each in its residual."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, number: int) -> None:
+        """``number``: of the layer, from 0."""
         super().__init__()
         self.self_attention = SelfAttention(
             config.d_model,
-            config.encoder_heads,
+            config.kept_heads(AttentionKind.ENCODER_SELF, number),
             config.encoder_d_k,
             config.encoder_d_v,
             config.bias,
@@ -87,18 +89,15 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Masked self-attention, encoder-decoder attention, feed-forward, each in its residual."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, number: int) -> None:
+        """``number``: of the layer, from 0."""
         super().__init__()
-        shape = (
-            config.d_model,
-            config.decoder_heads,
-            config.decoder_d_k,
-            config.decoder_d_v,
-            config.bias,
-        )
-        self.self_attention = SelfAttention(*shape)
+        own = config.kept_heads(AttentionKind.DECODER_SELF, number)
+        crossed = config.kept_heads(AttentionKind.CROSS, number)
+        widths = (config.decoder_d_k, config.decoder_d_v)
+        self.self_attention = SelfAttention(config.d_model, own, *widths, config.bias)
         self.self_attention_residual = Residual(config)
-        self.cross_attention = CrossAttention(*shape)
+        self.cross_attention = CrossAttention(config.d_model, crossed, *widths, config.bias)
         self.cross_attention_residual = Residual(config)
         self.feed_forward = FeedForward(config.d_model, config.decoder_d_ff, config.activation)
         self.feed_forward_residual = Residual(config)

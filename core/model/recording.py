@@ -1,6 +1,6 @@
 """What a pass leaves behind when it is watched: queries, keys and values, never n × n maps.
 
-Legend: B batch, H heads, Q queries, K keys, d_k and d_v head widths.
+Legend: B batch, H heads (without pruned ones), Q queries, K keys, d_k and d_v head widths.
 """
 
 from __future__ import annotations

@@ -49,8 +49,12 @@ class Transformer(nn.Module):
         )
         self.positions: SinusoidalPositions | LearnedPositions | NoPositions = positions(config)
         self.dropout = Dropout(config.dropout)
-        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
-        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.encoder = nn.ModuleList(
+            EncoderLayer(config, number) for number in range(config.encoder_layers)
+        )
+        self.decoder = nn.ModuleList(
+            DecoderLayer(config, number) for number in range(config.decoder_layers)
+        )
         self.encoder_norm = self._final_norm()
         self.decoder_norm = self._final_norm()
 

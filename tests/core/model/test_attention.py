@@ -45,9 +45,9 @@ def test_eight_heads_have_as_many_parameters_as_one_of_full_width() -> None:
     def count(block: torch.nn.Module) -> int:
         return sum(parameter.numel() for parameter in block.parameters())
 
-    assert count(SelfAttention(512, 1, 512, 512, bias=False)) == 4 * 512**2 == 1_048_576
-    assert count(SelfAttention(512, 8, 64, 64, bias=False)) == 1_048_576
-    assert count(CrossAttention(512, 8, 64, 64, bias=False)) == 1_048_576
+    assert count(SelfAttention(512, range(1), 512, 512, bias=False)) == 4 * 512**2 == 1_048_576
+    assert count(SelfAttention(512, range(8), 64, 64, bias=False)) == 1_048_576
+    assert count(CrossAttention(512, range(8), 64, 64, bias=False)) == 1_048_576
 
 
 MASKS: dict[str, Callable[[], Tensor | None]] = {
@@ -127,11 +127,11 @@ def test_large_scores_do_not_overflow() -> None:
 
 
 def test_split_and_merge_keep_heads_in_order() -> None:
-    block = SelfAttention(6, 3, 2, 2, bias=False)
+    block = SelfAttention(6, range(3), 2, 2, bias=False)
     with torch.no_grad():
         block.output.weight.copy_(torch.eye(6))
     x = torch.arange(24.0).view(1, 4, 6)
-    split = block.split(x)
+    split = block.split(x, 2)
     assert split.shape == (1, 3, 4, 2)
     assert torch.equal(split[0, 1], x[0, :, 2:4])
     assert torch.equal(block.merge(split), x)

@@ -80,7 +80,7 @@ class Pass:
             parts, joined = [], project(block.query_key_value, given[0])
             widths = block.widths
         parts += np.split(joined, np.cumsum(widths)[:-1], axis=1)
-        return [p.reshape(len(p), block.n_heads, -1).swapaxes(0, 1) for p in parts]
+        return [p.reshape(len(p), len(block.heads), -1).swapaxes(0, 1) for p in parts]
 
 
 @pytest.fixture(scope="module", params=VARIANTS, ids=str)
