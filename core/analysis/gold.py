@@ -36,14 +36,18 @@ FEWEST_LINKS = 20
 
 ATTRACTED = "attracted_subject"
 
+
+def relation_name(kind: DependencyKind) -> str:
+    return "subject" if kind is DependencyKind.SUBJECT_VERB else kind.value
+
+
 RELATIONS: Mapping[str, frozenset[DependencyKind]] = MappingProxyType(
     {
         **{
-            kind.value: frozenset({kind})
+            relation_name(kind): frozenset({kind})
             for kind in DependencyKind
-            if kind not in (DependencyKind.SUBJECT_VERB, DependencyKind.DISTRACTOR)
+            if kind is not DependencyKind.DISTRACTOR
         },
-        "subject": frozenset({DependencyKind.SUBJECT_VERB}),
         ATTRACTED: frozenset({DependencyKind.SUBJECT_VERB}),
         "auxiliary": frozenset(
             {
@@ -230,7 +234,8 @@ class GoldTally:
     """Counts pass by pass, of passes that are made for other counts too.
 
     Attributes:
-        pairs: the sentences as the passes take them.
+        worded: the sentences with the words of their ids.
+        pairs: the same as the passes take them.
     """
 
     def __init__(
@@ -239,13 +244,16 @@ class GoldTally:
         sentences: Sequence[Sentence],
         *,
         relations: Mapping[str, frozenset[DependencyKind]] = RELATIONS,
+        wanted: Callable[[Question], bool] = lambda question: True,
     ) -> None:
+        """``wanted``: which questions to count."""
         self._sentences = sentences
-        self._worded = [worded(sentence, tokenizer) for sentence in sentences]
+        self.worded = [worded(sentence, tokenizer) for sentence in sentences]
         self._relations = relations
+        self._wanted = wanted
         self._found: dict[Question, _Found] = defaultdict(_Found)
         self._heads: dict[AttentionKind, tuple[Head, ...]] = {}
-        self.pairs = [one.pair for one in self._worded]
+        self.pairs = [one.pair for one in self.worded]
 
     def add(self, passed: Pass) -> None:
         """``passed.indices`` count in ``pairs``."""
@@ -253,7 +261,7 @@ class GoldTally:
         links = defaultdict(list)
         for row, index in enumerate(passed.indices):
             for link in gold_links(self._sentences[index], self._relations):
-                if _has_pieces(self._worded[index], link):
+                if self._wanted(link.question) and _has_pieces(self.worded[index], link):
                     links[link.question.kind, link.question.reading].append((row, link))
         for (kind, reading), of_maps in links.items():
             self._count(passed, kind, reading, of_maps)
@@ -297,7 +305,7 @@ class GoldTally:
         links: Sequence[tuple[int, Link]],
     ) -> None:
         """All links that are answered by the same maps."""
-        pairs = [self._worded[index] for index in passed.indices]
+        pairs = [self.worded[index] for index in passed.indices]
         sentences = [self._sentences[index] for index in passed.indices]
         maps = WordMaps(passed, pairs, kind, reading)
         rows = np.array([row for row, _ in links])
