@@ -13,6 +13,7 @@ class View(StrEnum):
     POSITIONS = "positions"
     DECODING = "decoding"
     COMPARE = "compare"
+    REACH = "reach"
 
 
 class Quantity(StrEnum):
@@ -58,6 +59,9 @@ class LinksForm(StrEnum):
     ARCS = "arcs"  # self-attention only
 
 
+LEAST_KERNEL, MOST_KERNEL = 2, 99
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewOptions:
     """
@@ -71,6 +75,9 @@ class ViewOptions:
         links_distance: links are drawn from this |i - j| on; self-attention only.
         scores_scaled: the steps of a row divide by √d_k, as the model does.
         scores_by_weight: their keys are ordered by weight instead of position.
+        reach_distance: far links are those of this |i - j| or more.
+        reach_specials: special tokens count among them too.
+        reach_kernel: the width of the kernels of a convolution that they are compared with.
     """
 
     quantity: Quantity = Quantity.WEIGHT
@@ -85,3 +92,6 @@ class ViewOptions:
     links_distance: int = 0
     scores_scaled: bool = True
     scores_by_weight: bool = False
+    reach_distance: int = 5
+    reach_specials: bool = False
+    reach_kernel: int = 3

@@ -27,7 +27,7 @@ from transformer_viz.checks import (
     whole,
 )
 from transformer_viz.drawing.colormap import ColorMap
-from transformer_viz.options import View, ViewOptions
+from transformer_viz.options import LEAST_KERNEL, MOST_KERNEL, View, ViewOptions
 from transformer_viz.selection import Selection
 from transformer_viz.theme import ThemeChoice
 
@@ -156,7 +156,12 @@ def _newest_first(item: str, items: Sequence[str], limit: int) -> tuple[str, ...
     return (item, *(other for other in items if other != item))[:limit]
 
 
-check_options = record(ViewOptions, threshold=number(0, 1), links_mass=number(0, 1))
+check_options = record(
+    ViewOptions,
+    threshold=number(0, 1),
+    links_mass=number(0, 1),
+    reach_kernel=whole(LEAST_KERNEL, MOST_KERNEL),
+)
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "theme": one_of(ThemeChoice),
     "color_map": one_of(ColorMap),

@@ -38,7 +38,7 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
     window.show()
     desk.session.select(kind=AttentionKind.ENCODER_SELF, query=2, key=1)
     stage = window.stage
-    for view in ("heatmap", "links", "scores", "positions", "compare", "decoding"):
+    for view in ("heatmap", "links", "scores", "positions", "compare", "decoding", "reach"):
         window.show_view(view)
     desk.controller.comparison.choose_text("The street was too wide.")
     desk.wait(lambda: desk.controller.what_if.table is not None)

@@ -21,6 +21,7 @@ class RowList(QAbstractScrollArea):
     """Subclasses paint and describe a row. ↑ ↓ move the current row, Enter or a click choose."""
 
     chosen = Signal(int)
+    rowPointed = Signal(object)  # int | None
 
     def __init__(self, row_height: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -152,3 +153,4 @@ class RowList(QAbstractScrollArea):
         if row != self.pointed:
             self.pointed = row
             self.viewport().update()
+            self.rowPointed.emit(row)

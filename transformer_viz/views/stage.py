@@ -14,6 +14,7 @@ from transformer_viz.views.focus import Panel
 from transformer_viz.views.heatmap import Heatmap
 from transformer_viz.views.links import Links
 from transformer_viz.views.positions import Positions
+from transformer_viz.views.reach import ReachView
 from transformer_viz.views.scores import Scores
 from transformer_viz.views.stage_view import StageView
 
@@ -26,12 +27,13 @@ class Stage(Panel):
 
     def __init__(self, session: Session, controller: Controller) -> None:
         super().__init__()
-        self.heatmap = Heatmap(session)
+        self.heatmap = Heatmap(session, controller.quantities)
         self.links = Links(session)
         self.scores = Scores(session)
         self.positions = Positions(session, controller.what_if)
         self.decoding = DecodingView(session, controller.decoding)
         self.compare = Compare(session, controller.comparison)
+        self.reach = ReachView(session)
         self.tabs = QTabBar()
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)

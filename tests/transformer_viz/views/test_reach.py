@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from core.text.tokens import Token
+from core.trace.reach import FarLink, heads_of, path_lengths, reach
+from core.trace.trace import AttentionKind, Head, Trace
+from tests.transformer_viz.stage import texts
+from transformer_viz.drawing.reach_arcs import Labels, lay_out_arcs
+from transformer_viz.session import Phase, Session, Status
+from transformer_viz.theme import DARK, LIGHT, Theme
+from transformer_viz.views import reach as reach_module
+from transformer_viz.views.reach import DISTANCES, LINKS, ReachView
+
+E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
+LEFT, NO = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+
+
+@pytest.fixture
+def view(session: Session, show: Callable[..., QWidget]) -> ReachView:
+    session.change_options(reach_distance=3)
+    return show(ReachView(session))  # type: ignore[return-value]
+
+
+def expected(trace: Trace, kind: AttentionKind = E, **options: object) -> tuple[FarLink, ...]:
+    given = {"distance": 3, "specials": False} | options
+    *_, found = reach(trace, heads_of(trace, kind), **given)  # type: ignore[arg-type]
+    return found.links
+
+
+def row_point(view: ReachView, row: int) -> QPoint:
+    return view.far_links.list.row_rect(row).center()
+
+
+def point_of(view: ReachView, index: int) -> QPointF:
+    """The top of an arc."""
+    arcs = view.far_links.arcs
+    curve = arcs.layout_now().curves(view.far_links.list.links)[index]
+    return QPointF(
+        (curve[0, 0] + curve[3, 0]) / 2, curve[0, 1] + 0.75 * (curve[1, 1] - curve[0, 1])
+    )
+
+
+def free_arc(view: ReachView) -> int:
+    """An arc that lies alone where it is highest."""
+    for index in range(len(view.far_links.list.links)):
+        if view.far_links.arcs.link_at(point_of(view, index)) == index:
+            return index
+    raise AssertionError("every arc is below another")
+
+
+def test_the_list_has_the_heaviest_far_links_of_all_heads(view: ReachView, trace: Trace) -> None:
+    assert view.far_links.list.links == expected(trace)
+    assert any("without special tokens" in text for text in texts(view))
+
+
+def test_a_click_on_a_row_selects_the_head_and_the_link(
+    view: ReachView, session: Session, trace: Trace, qtbot: QtBot
+) -> None:
+    link = expected(trace)[2]
+    qtbot.mouseClick(view.far_links.list.viewport(), LEFT, NO, row_point(view, 2))
+    selection = session.selection
+    assert (selection.primary, selection.query, selection.key) == (
+        link.head,
+        link.query,
+        link.key,
+    )
+    picture = view.far_links.arcs.picture
+    assert picture is not None
+    assert picture.focus == 2
+    assert picture.heads == {link.head}
+
+
+@pytest.mark.parametrize(
+    ("keys", "row"),
+    [
+        ((Qt.Key.Key_Down, Qt.Key.Key_Down), 2),
+        ((Qt.Key.Key_End,), -1),
+        ((Qt.Key.Key_End, Qt.Key.Key_Home), 0),
+        ((Qt.Key.Key_PageDown, Qt.Key.Key_Up), 9),
+    ],
+)
+def test_keys_go_from_link_to_link(
+    view: ReachView, session: Session, trace: Trace, qtbot: QtBot, keys: tuple, row: int
+) -> None:
+    view.setFocus()
+    for key in keys:
+        qtbot.keyClick(view.far_links.list, key)
+    link = expected(trace)[row]
+    selection = session.selection
+    assert (selection.primary, selection.query, selection.key) == (
+        link.head,
+        link.query,
+        link.key,
+    )
+    described = view.far_links.list.accessibleDescription()
+    paths = path_lengths(link.distance, 3)
+    assert f"weight {link.weight:.4f}" in described
+    assert f"{paths.convolution} layers of convolution of width 3" in described
+    qtbot.keyClick(view.far_links.list, Qt.Key.Key_Escape)
+    assert session.selection.query is None
+
+
+def test_a_link_selected_elsewhere_is_marked_here(
+    view: ReachView, session: Session, trace: Trace
+) -> None:
+    link = expected(trace)[5]
+    kind, layer, head = link.head
+    session.select(kind=kind, layer=layer, head=head, query=link.query, key=link.key)
+    picture = view.far_links.arcs.picture
+    assert picture is not None
+    assert picture.focus == 5
+    assert view.far_links.list.current == 5
+
+
+def test_pointing_at_an_arc_and_at_a_row_is_the_same(
+    view: ReachView, session: Session, qtbot: QtBot
+) -> None:
+    arcs, rows = view.far_links.arcs, view.far_links.list
+    index = free_arc(view)
+    qtbot.mouseMove(arcs, QPoint(1, 1))
+    qtbot.mouseMove(arcs, point_of(view, index).toPoint())
+    link = rows.links[index]
+    assert rows.pointed == index
+    assert session.hover == (link.query, link.key)
+    qtbot.mouseMove(arcs, QPoint(1, 1))
+    assert rows.pointed is None
+    assert session.hover == (None, None)
+    qtbot.mouseMove(rows.viewport(), row_point(view, 1))
+    assert arcs.picture is not None
+    assert arcs.picture.focus == 1
+
+
+def test_a_click_on_an_arc_selects_it_and_one_beside_releases(
+    view: ReachView, session: Session, qtbot: QtBot
+) -> None:
+    index = free_arc(view)
+    link = view.far_links.list.links[index]
+    arcs = view.far_links.arcs
+    qtbot.mouseClick(arcs, LEFT, NO, point_of(view, index).toPoint())
+    assert (session.selection.query, session.selection.key) == (link.query, link.key)
+    qtbot.mouseClick(arcs, LEFT, NO, QPoint(1, 1))
+    assert session.selection.pinned == ()
+
+
+def test_the_distance_slider_asks_for_farther_links(
+    view: ReachView, session: Session, trace: Trace, qtbot: QtBot
+) -> None:
+    view.options.distance.setFocus()
+    qtbot.keyClick(view.options.distance, Qt.Key.Key_Right)
+    assert session.options.reach_distance == 4
+    assert view.far_links.list.links == expected(trace, distance=4)
+    view.options.distance.setValue(view.options.distance.maximum())
+    assert view.far_links.list.links == ()
+    assert any("No link reaches that far" in text for text in texts(view))
+
+
+def test_special_tokens_count_when_wanted(view: ReachView, trace: Trace, qtbot: QtBot) -> None:
+    qtbot.mouseClick(view.options.specials, LEFT)
+    assert view.far_links.list.links == expected(trace, specials=True)
+
+
+def test_the_kernel_changes_the_steps(view: ReachView, trace: Trace) -> None:
+    view.options.kernel.setValue(2)
+    distance = expected(trace)[0].distance
+    assert f"{distance} layers of convolution of width 2" in view.far_links.list.describe(0)
+
+
+def test_the_translation_has_far_links_of_its_own(
+    view: ReachView, session: Session, trace: Trace, qtbot: QtBot
+) -> None:
+    qtbot.mouseClick(view.texts.button(1), LEFT)
+    assert session.selection.kind is D
+    assert view.far_links.list.links == expected(trace, D)
+
+
+def test_beside_cross_attention_the_source_is_shown(
+    view: ReachView, session: Session, trace: Trace, qtbot: QtBot
+) -> None:
+    session.select(kind=C)
+    assert view.far_links.list.links == expected(trace)
+    qtbot.mouseMove(view.far_links.list.viewport(), row_point(view, 1))
+    assert session.hover == (None, None), "queries of another map"
+    qtbot.mouseClick(view.far_links.list.viewport(), LEFT, NO, row_point(view, 0))
+    assert session.selection.kind is E
+
+
+def test_a_long_text_is_looked_at_beside_the_event_loop(
+    session: Session, trace: Trace, show: Callable, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reach_module, "INLINE_CELLS", 0)
+    session.change_options(reach_distance=3)
+    view = show(ReachView(session))
+    qtbot.waitUntil(lambda: view.far_links.list.links == expected(trace))
+    session.change_options(reach_distance=5)
+    assert view.far_links.list.links == expected(trace), "what is there stays until then"
+    qtbot.waitUntil(lambda: view.far_links.list.links == expected(trace, distance=5))
+
+
+def test_the_histogram_is_of_the_selected_heads(
+    view: ReachView, session: Session, trace: Trace, qtbot: QtBot
+) -> None:
+    qtbot.mouseClick(view.pages.button(DISTANCES), LEFT)
+    shown = view.histograms.shown
+    assert shown is not None
+    *_, found = reach(trace, heads_of(trace, E), specials=False)
+    weights = found.profiles[Head(E, 0, 0)].shares
+    bars = [weights[0], weights[1], weights[2], weights[3:5].sum(), weights[5:9].sum()]
+    np.testing.assert_allclose(shown.chosen, bars)
+    cells = view.histograms.layout_now().cells
+    qtbot.mouseClick(view.histograms, LEFT, NO, cells[Head(E, 1, 2)].center().toPoint())
+    assert session.selection.primary == Head(E, 1, 2)
+    control = Qt.KeyboardModifier.ControlModifier
+    qtbot.mouseClick(view.histograms, LEFT, control, cells[Head(E, 0, 1)].center().toPoint())
+    assert session.selection.heads == (Head(E, 0, 1), Head(E, 1, 2))
+    both = view.histograms.shown
+    assert both is not None
+    np.testing.assert_allclose(
+        both.chosen, (both.heads[Head(E, 0, 1)] + both.heads[Head(E, 1, 2)]) / 2
+    )
+    session.select(layer=0, head=0)
+    view.histograms.setFocus()
+    qtbot.keyClick(view.histograms, Qt.Key.Key_Right)
+    qtbot.keyClick(view.histograms, Qt.Key.Key_Down)
+    assert session.selection.primary == Head(E, 1, 1)
+    assert "Weight by distance" in view.histograms.accessibleDescription()
+
+
+def test_without_a_trace_it_says_why(session: Session, show: Callable) -> None:
+    view = show(ReachView(session))
+    session.set_trace(None)
+    session.set_status(Status(Phase.EMPTY))
+    assert not view.has_picture
+    assert any("Type an English sentence" in text for text in texts(view))
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+@pytest.mark.parametrize("page", [LINKS, DISTANCES])
+def test_its_picture_is_painted_into_a_file(
+    view: ReachView, session: Session, trace: Trace, theme: Theme, page: int
+) -> None:
+    view.apply_theme(theme)
+    link = expected(trace)[0]
+    kind, layer, head = link.head
+    session.select(kind=kind, layer=layer, head=head, query=link.query, key=link.key)
+    view.show_page(page)
+    size = view.export_size()
+    image = QImage(size, QImage.Format.Format_RGB32)
+    with QPainter(image) as painter:
+        view.paint_export(painter, image.rect())
+    accent = theme.color("accent").rgb()
+    colors = {image.pixel(x, y) for x in range(size.width()) for y in range(0, size.height(), 3)}
+    assert theme.color("paper").rgb() in colors
+    assert accent in colors
+
+
+@pytest.mark.parametrize(
+    ("count", "labels"), [(8, Labels.RUNNING), (40, Labels.SLANTED), (1_000, Labels.RULER)]
+)
+def test_a_text_of_any_length_fits_the_width(view: ReachView, count: int, labels: Labels) -> None:
+    tokens = tuple(Token("▁animal", index) for index in range(count))
+    rect = QRectF(0, 0, 700, 200)
+    layout = lay_out_arcs(rect, tokens, view.font())
+    assert layout.labels is labels
+    assert rect.left() <= layout.middles[0]
+    assert layout.middles[-1] <= rect.right()
+    assert (np.diff(layout.middles) > 0).all()
+    curve = layout.curves([FarLink(Head(E, 0, 0), count - 1, 0, 1.0)])[0]
+    assert curve[0, 0] == layout.middles[-1]
+    assert curve[3, 0] == layout.middles[0]
+    top = curve[0, 1] + 0.75 * (curve[1, 1] - curve[0, 1])
+    assert top >= rect.top()

@@ -1,0 +1,102 @@
+"""The controls of the reach view: what counts as far, and what it is compared with."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSlider,
+    QSpinBox,
+    QWidget,
+)
+
+from core.trace.trace import AttentionKind
+from transformer_viz.options import LEAST_KERNEL, MOST_KERNEL
+from transformer_viz.session import Session
+from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
+from transformer_viz.views.flow_layout import FlowLayout
+
+_DISTANCE = "Links between tokens nearer than this are left out."
+_KERNEL = "The width k of the convolution's kernels that the links are compared with."
+_SPECIALS = (
+    "The end token is far from most others, and heads rest on it; so it is left out unless wanted."
+)
+
+
+class ReachOptions(QWidget):
+    """Shows and changes the session's options; goes on in a second line where it is narrow."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.distance = QSlider(Qt.Orientation.Horizontal)
+        self.distance.setFixedWidth(36 * GRID)
+        self.distance.setMinimum(1)
+        self.distance.setAccessibleName("Shortest distance of links")
+        self.distance.setToolTip(_DISTANCE)
+        self._number = QLabel()
+        self._number.setFixedWidth(self._number.fontMetrics().horizontalAdvance("8,888"))
+        self.kernel = QSpinBox(minimum=LEAST_KERNEL, maximum=MOST_KERNEL)
+        self.kernel.setAccessibleName("Width of the convolution's kernels")
+        self.kernel.setToolTip(_KERNEL)
+        self.specials = QPushButton("Special tokens")
+        self.specials.setCheckable(True)
+        self.specials.setAccessibleName("Count special tokens too")
+        self.specials.setToolTip(_SPECIALS)
+        self._of_links = (
+            _group("distance, from", self.distance, self._number),
+            _group("convolution, k =", self.kernel),
+        )
+        flow = FlowLayout(self, 4 * GRID)
+        for widget in (*self._of_links, self.specials):
+            widget.setFixedHeight(7 * GRID)
+            flow.addWidget(widget)
+        change = session.change_options
+        self.distance.valueChanged.connect(lambda tokens: change(reach_distance=tokens))
+        self.kernel.valueChanged.connect(lambda width: change(reach_kernel=width))
+        self.specials.clicked.connect(lambda on: change(reach_specials=on))
+        for changed in (session.optionsChanged, session.selectionChanged, session.traceChanged):
+            changed.connect(self._follow)
+        self._follow()
+
+    def apply_theme(self, theme: Theme) -> None:
+        dress_spin_box(self.kernel, theme)
+
+    def show_links(self, shown: bool) -> None:
+        """Whether the controls that links alone need are there."""
+        for group in self._of_links:
+            group.setVisible(shown)
+
+    def _follow(self) -> None:
+        options, trace = self._session.options, self._session.trace
+        kind = self._session.selection.kind
+        text = kind if kind is AttentionKind.DECODER_SELF else AttentionKind.ENCODER_SELF
+        longest = 0 if trace is None else len(trace.query_tokens(text)) - 1
+        self.distance.blockSignals(True)
+        self.distance.setMaximum(max(longest, options.reach_distance, 1))
+        self.distance.setValue(options.reach_distance)
+        self.distance.blockSignals(False)
+        self._number.setText(f"{options.reach_distance:,}")
+        self.kernel.blockSignals(True)
+        self.kernel.setValue(options.reach_kernel)
+        self.kernel.blockSignals(False)
+        self.specials.setChecked(options.reach_specials)
+
+
+def _group(name: str, *controls: QWidget) -> QWidget:
+    """Controls behind their name."""
+    group = QWidget()
+    row = QHBoxLayout(group)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(2 * GRID)
+    label = QLabel(name)
+    set_role(label, "soft")
+    for widget in (label, *controls):
+        row.addWidget(widget)
+    return group
