@@ -27,7 +27,10 @@ COMMANDS = {
     "stop": "save a training run and end it",
     "average": "average the last checkpoints of a run",
     "evaluate": "score a model on a test set",
+    "heads": "measure what each head does over a corpus",
     "ablate": "measure what changes when heads are switched off",
+    "prune": "make a smaller model without some heads",
+    "distance": "measure how far a model and its heads reach",
 }
 
 

@@ -1,0 +1,135 @@
+"""The sentences that show best, and worst, what is claimed of a head.
+
+Legend: N sentences.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from core.analysis.claims import Claim, Rows
+from core.analysis.passes import Pair, recorded_passes
+from core.analysis.statistics import Cells
+from core.heads import AttentionKind
+from core.model.transformer import Transformer
+
+SHOWN = 10
+
+
+class Cell(NamedTuple):
+    """Tokens of a map as in the `Trace` of the pair."""
+
+    query: int
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence, and the cell of the head's map that speaks most for the claim, or against it.
+
+    Attributes:
+        source, target: the texts that were given to encoder and decoder.
+        score: of this sentence alone.
+    """
+
+    source: str
+    target: str
+    query: int
+    key: int
+    score: float
+
+    @classmethod
+    def of(cls, pair: Pair, cell: Cell, score: float) -> Self:
+        return cls(pair.source, pair.target, cell.query, cell.key, score)
+
+
+class Choice(NamedTuple):
+    """Indices of sentences, the most telling first; none is in both."""
+
+    best: list[int]
+    worst: list[int]
+
+
+def best_and_worst(
+    scores: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], texts: Sequence[Hashable]
+) -> Choice:
+    """At most ``SHOWN`` of each, no text twice; of equal scores the sentence with more rows.
+
+    Args:
+        scores: [N], of each sentence; not a number where the claim says nothing about it.
+        rows: [N], how many of its rows were counted.
+        texts: [N].
+    """
+    known = np.flatnonzero(np.isfinite(scores)).tolist()
+    first = {texts[index]: index for index in reversed(known)}
+    distinct = np.array(sorted(first.values()), np.intp)
+    half = min(SHOWN, (len(distinct) + 1) // 2)
+    best = distinct[np.lexsort((-rows[distinct], -scores[distinct]))][:half].tolist()
+    others = np.setdiff1d(distinct, best)
+    worst = others[np.lexsort((-rows[others], scores[others]))][:half].tolist()
+    return Choice(best, worst)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A claim about the head at ``place`` of a layer, and the sentences chosen to show it."""
+
+    claim: Claim
+    kind: AttentionKind
+    layer: int
+    place: int
+    choice: Choice
+
+
+def witnesses(
+    model: Transformer,
+    pairs: Sequence[Pair],
+    special: Tensor,
+    wanted: Sequence[Wanted],
+    *,
+    progress: Callable[[float], None] = lambda share: None,
+) -> list[Mapping[int, Cell]]:
+    """For each of ``wanted`` the cell of each sentence chosen, by the number of the sentence.
+
+    Args:
+        model: in evaluation mode.
+        special: [V], which ids are special tokens.
+        progress: told the share of the work that is done.
+    """
+    found: list[dict[int, Cell]] = [{} for _ in wanted]
+    of_sentence: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    for number, one in enumerate(wanted):
+        for against, chosen in enumerate(one.choice):
+            for index in chosen:
+                of_sentence[index].append((number, bool(against)))
+    chosen = sorted(of_sentence)
+    done = 0
+    for passed in recorded_passes(model, [pairs[index] for index in chosen]):
+        indices = [chosen[index] for index in passed.indices]
+        maps = {
+            (kind, layer): passed.weights(kind, layer)
+            for kind in AttentionKind
+            for layer in range(passed.layers(kind))
+        }
+        cells = {kind: Cells.of(passed, kind, special) for kind in AttentionKind}
+        rows: dict[tuple[AttentionKind, Claim], Rows] = {}
+        for row, index in enumerate(indices):
+            for number, against in of_sentence[index]:
+                one = wanted[number]
+                key = (one.kind, one.claim)
+                if key not in rows:
+                    rows[key] = one.claim.rows(cells[one.kind])
+                of_claim = rows[key]
+                weights = maps[one.kind, one.layer][row, one.place]
+                here = Rows(of_claim.counted[row], of_claim.wanted[row], of_claim.rivals[row])
+                found[number][index] = Cell(*one.claim.witness(weights, here, against=against))
+        done += len(indices)
+        progress(done / len(chosen))
+    return list(found)
