@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.checkpoints.header import Header
+from core.config import ModelConfig
 
 _GOLD_SHARES = (
     ("pronoun after the right beginning", "pronoun_forced"),
@@ -26,8 +27,9 @@ def _lines(name: str, header: Header) -> Iterator[str]:
     yield (
         f"A Transformer with {header.parameters:,} parameters: {model.encoder_layers} + "
         f"{model.decoder_layers} layers, d_model {model.d_model}, {model.encoder_heads} + "
-        f"{model.decoder_heads} heads, d_ff {model.encoder_d_ff}, {model.norm}-norm, "
-        f"{model.positions} positions, {model.vocab_size:,} pieces for both languages."
+        f"{model.decoder_heads} heads{_pruned(model)}, d_ff {model.encoder_d_ff}, "
+        f"{model.norm}-norm, {model.positions} positions, "
+        f"{model.vocab_size:,} pieces for both languages."
     )
     yield from _table(
         "Where it comes from",
@@ -51,6 +53,10 @@ def _lines(name: str, header: Header) -> Iterator[str]:
     recipe = {key: _value(value) for key, value in about.get("training", {}).items()}
     yield from _table("Recipe", recipe)
     yield from _table("Software", about.get("software", {}))
+
+
+def _pruned(model: ModelConfig) -> str:
+    return f" (of all, {len(model.pruned_heads)} pruned)" if model.pruned_heads else ""
 
 
 def _references(score: Mapping[str, Any]) -> dict[str, str]:

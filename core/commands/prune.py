@@ -1,0 +1,58 @@
+"""transformer-viz prune: a smaller model file without some heads."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.bundled import model_path
+from core.heads import read_head
+
+if TYPE_CHECKING:
+    import torch
+
+    from core.model.transformer import Transformer
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model", metavar="M", help="a file or a bundled model (default: the first)"
+    )
+    parser.add_argument(
+        "--head",
+        metavar="KIND.LAYER.HEAD",
+        action="append",
+        required=True,
+        help="to take out; kinds are encoder_self, decoder_self and cross, layers and heads count "
+        "from 0; may be repeated",
+    )
+    parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Raises UserError for a head that the model lacks, and if OUT cannot be written."""
+    from core.analysis.pruning import prune
+    from core.checkpoints.native import load_checkpoint, save_checkpoint
+
+    path = model_path(args.model)
+    checkpoint = load_checkpoint(path)
+    heads = [read_head(code) for code in args.head]
+    smaller = prune(checkpoint.model, heads)
+    # The scores were the whole model's.
+    provenance = {key: value for key, value in checkpoint.provenance.items() if key != "scores"}
+    provenance["pruned_from"] = path.stem
+    dtype = _smallest_dtype(smaller)
+    save_checkpoint(args.output, smaller, checkpoint.tokenizer, provenance, dtype)
+    before, after = checkpoint.model.parameter_count(), smaller.parameter_count()
+    print(f"{args.output}: {before:,} parameters became {after:,}", file=sys.stderr)
+    return 0
+
+
+def _smallest_dtype(model: Transformer) -> torch.dtype:
+    """float16 where it holds every number, as in a file that was float16, else float32."""
+    import torch
+
+    exact = all(torch.equal(p.half().to(p), p) for p in model.parameters())
+    return torch.float16 if exact else torch.float32
