@@ -22,6 +22,7 @@ from transformer_viz.engine import Engine
 from transformer_viz.gates import ALL_ON, Gates, silenced
 from transformer_viz.heads.resolution import Resolution, famous_pairs
 from transformer_viz.hypotheses import Candidate
+from transformer_viz.quantities import Quantities
 from transformer_viz.session import ModelInfo, Phase, Search, Session
 from transformer_viz.settings import Settings, SettingsFile
 from transformer_viz.worker import Context
@@ -69,6 +70,15 @@ def word_trace(text: str, *more: str, step: float = -0.5) -> Trace:
 def texts(widget: QWidget) -> list[str]:
     """What the labels in it say."""
     return [label.text() for label in widget.findChildren(QLabel) if label.isVisible()]
+
+
+def weights_alone(session: Session) -> Quantities:
+    """Without an engine nothing else can be shown."""
+
+    def ask(lane: str, question: object, *, done: object, failed: object) -> None:
+        raise AssertionError("A weight takes no engine.")
+
+    return Quantities(session, ask, lambda lane: None, session)
 
 
 class FakeBackend:

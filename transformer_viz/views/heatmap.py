@@ -2,33 +2,37 @@
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
 
 from core.trace.trace import Head
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.heading import Heading
 from transformer_viz.drawing.marks import Marks
-from transformer_viz.options import Combine
+from transformer_viz.options import Combine, Quantity
+from transformer_viz.quantities import Quantities
 from transformer_viz.session import Phase, Session
-from transformer_viz.theme import GRID, Theme, scaled_font, set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.accessibility import announce
-from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.head_pictures import MapAxes
-from transformer_viz.views.map_notes import LABELS, map_notes
-from transformer_viz.views.map_options import MapOptions
+from transformer_viz.views.map_header import MapHeader
+from transformer_viz.views.map_notes import map_notes
 from transformer_viz.views.matrix_canvas import MatrixCanvas
 from transformer_viz.views.matrix_grid import MOST, MatrixGrid
 from transformer_viz.views.pin_tray import PinTray, read_pin
 from transformer_viz.views.placeholder import ONLY_SPECIALS, Placeholder
+from transformer_viz.views.quantity_wording import (
+    NAMES,
+    NOT_COMPOSED,
+    averaged_heads,
+    describe_map,
+    map_title,
+    mapped_heads,
+)
 from transformer_viz.views.readout import Reading, ReadoutCard, read_cell
 from transformer_viz.views.shown_maps import Groups, ShownMaps
+from transformer_viz.views.source_share import SourceShare
 from transformer_viz.views.stage_view import StageView
-from transformer_viz.views.wording import (
-    describe_selection,
-    head_numbers,
-    heads_title,
-    plain_tooltip,
-)
+from transformer_viz.views.wording import head_numbers
 
 EXPORT_RESOLUTION = 4.0
 """Pixels of the cells' image per logical pixel: viewers of SVG and PDF smooth between them."""
@@ -51,13 +55,18 @@ class Heatmap(StageView):
     Arrows move the current pin, with Ctrl a new one; Delete releases it; + and − zoom, 0 fits.
     """
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, session: Session, quantities: Quantities, parent: QWidget | None = None
+    ) -> None:
         super().__init__(session, parent)
+        self._quantities = quantities
         self.canvas = MatrixCanvas(self)
         self.canvas.setAccessibleName("Attention map")
         self.grid = MatrixGrid(self)
         self.grid.setAccessibleName("Attention maps side by side")
-        self.controls = MapOptions(session, self)
+        self.header = MapHeader(session, self)
+        self.controls = self.header.controls
+        self.share = SourceShare(session, self)
         self.tray = PinTray(self)
         self.readout = ReadoutCard(self.canvas)
         self._moving = False  # by the keyboard, through the cells
@@ -74,7 +83,7 @@ class Heatmap(StageView):
         self.tray.chosen.connect(lambda query, key: session.pin(query, key, add=True))
         self.tray.released.connect(self._on_released)
         for changed in (
-            *(session.traceChanged, session.selectionChanged),
+            *(quantities.changed, session.selectionChanged),
             *(session.optionsChanged, session.statusChanged),
         ):
             changed.connect(self.invalidate)
@@ -82,72 +91,61 @@ class Heatmap(StageView):
         self.refresh()
 
     def _build_layout(self) -> None:
-        self._title = ElidedLabel("title")
-        self._title.setFont(scaled_font(self.font(), 1.15, bold=True))
-        self._state = self._label("soft")
-        self._state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        self._notes, self._error = self._label("soft"), self._label("error")
-        self._notes.setWordWrap(True)
-        self._notes.setToolTip(plain_tooltip(LABELS))
-        head = QHBoxLayout()
-        head.setSpacing(3 * GRID)
-        head.addWidget(self._title, 1)
-        head.addWidget(self._state)
-        header = QVBoxLayout()
-        header.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
-        header.setSpacing(GRID)
-        header.addLayout(head)
-        header.addWidget(self.controls)
-        header.addWidget(self._notes)
-        header.addWidget(self._error)
-
         self._placeholder = Placeholder()
         self._pages = QStackedLayout()
         for page in (self._placeholder, self.canvas, self.grid):
             self._pages.addWidget(page)
-
         footer = QVBoxLayout()
         footer.setContentsMargins(4 * GRID, 0, 4 * GRID, GRID)
         footer.addWidget(self.tray)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 2 * GRID, 0, 0)
         column.setSpacing(GRID)
-        column.addLayout(header)
+        column.addWidget(self.header)
         column.addLayout(self._pages, 1)
+        column.addWidget(self.share)
         column.addLayout(footer)
 
-    def _label(self, role: str) -> QLabel:
-        label = QLabel()
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        set_role(label, role)
-        return label
-
     def apply_theme(self, theme: Theme) -> None:
-        self.controls.apply_theme(theme)
+        self.header.apply_theme(theme)
+        self.share.apply_theme(theme)
         super().apply_theme(theme)
 
     # From the session
 
     @property
+    def _mapped(self) -> tuple[Head, ...]:
+        """Of the selected heads, those that have a map each."""
+        return mapped_heads(self.session.options.quantity, self.session.selection)
+
+    @property
     def _side_by_side(self) -> bool:
-        options, heads = self.session.options, self.session.selection.heads
-        return options.combine is Combine.SIDE_BY_SIDE and len(heads) > 1
+        return self.session.options.combine is Combine.SIDE_BY_SIDE and len(self._mapped) > 1
 
     @property
     def _read(self) -> tuple[Head, ...]:
-        """The heads whose weights the card and the tags give."""
-        selection = self.session.selection
-        return (selection.primary,) if self._side_by_side else selection.heads
+        """The heads whose values the card and the tags give."""
+        selection, quantity = self.session.selection, self.session.options.quantity
+        return (selection.primary,) if self._side_by_side else averaged_heads(quantity, selection)
+
+    @property
+    def _axes(self) -> MapAxes | None:
+        """Of the map, if it belongs to the trace that can be pointed at."""
+        return None if self._quantities.asking else self._maps.axes
 
     def refresh(self) -> None:
         session = self.session
-        heads = session.selection.heads
-        groups: Groups = tuple((head,) for head in heads[:MOST]) if self._side_by_side else (heads,)
+        groups: Groups = (self._read,)
+        if self._side_by_side:
+            groups = tuple((head,) for head in self._mapped[:MOST])
         table = lookup_table(self.color_map, self.theme, blank=session.options.threshold > 0)
         for view in (self.canvas, self.grid):
             view.set_theme(self.theme, table)
-        self._maps.show(session.trace, groups, session.options)
+        if not self._quantities.asking:
+            found = self._quantities.found
+            has_map = found is not None and session.selection.kind in found.trace.kinds
+            self._maps.show(found if has_map else None, groups, session.options)
+            self.share.show_found(found)
         self._show_state()
         self._show_marks()
 
@@ -155,40 +153,52 @@ class Heatmap(StageView):
         pictures = [picture.matrix for picture in self._maps.pictures]
         focused = self.canvas.hasFocus() or self.grid.hasFocus()
         self.canvas.set_picture(pictures[0] if len(self._maps.groups) == 1 else None)
-        names = [head_numbers(heads[0]) for heads in self._maps.groups]
+        names = [self._map_name(heads[0]) for heads in self._maps.groups]
         self.grid.set_pictures(pictures if len(self._maps.groups) > 1 else (), names)
         self._show_state()
         self._show_marks()
         if focused:
             self._map_view.setFocus()
 
+    def _map_name(self, head: Head) -> str:
+        of_layer = self.session.options.quantity.of_layer
+        return f"layer {head.layer + 1}" if of_layer else head_numbers(head)
+
     def _show_state(self) -> None:
         session, status = self.session, self.session.status
-        pictures = self._maps.pictures
+        pictures, found = self._maps.pictures, self._maps.found
+        quantity, asking = session.options.quantity, self._quantities.asking
         has_trace = session.trace is not None
         failed = status.phase is Phase.FAILED
         busy = status.phase is Phase.BUSY
-        message = f"⚠ {status.message}" if failed else status.message
-        heads = session.selection.heads
-        self._title.setText(heads_title(heads, averaged=not self._side_by_side))
-        if pictures:
-            notes = map_notes(pictures, session.options, len(heads), len(self._maps.groups))
-            self._notes.setText(" ".join(notes))
-        for widget in (self._title, self.controls, self.tray):
-            widget.setVisible(has_trace)
-        self._notes.setVisible(bool(pictures) and not failed)
-        self._error.setVisible(has_trace and failed)
-        self._error.setText(message)
+        header = self.header
+        if not asking:
+            heads = self._mapped if self._side_by_side else self._read
+            header.title.setText(map_title(quantity, heads, averaged=not self._side_by_side))
+            if pictures and found is not None:
+                shown = len(self._maps.groups)
+                notes = map_notes(found, pictures, session.options, len(heads), shown)
+                header.notes.setText(" ".join(notes))
+        header.set_trace_there(has_trace)
+        self.tray.setVisible(has_trace)
+        header.notes.setVisible(bool(pictures) and not failed)
+        header.show_error(f"⚠ {status.message}" if has_trace and failed else "")
         self._pages.setCurrentIndex(min(len(self._maps.groups), 2))  # placeholder, one map, several
         if not has_trace:
             self._placeholder.show_status(status)
-        elif self._maps.running:
+        elif self._maps.running or asking:
             self._placeholder.say("", "")
+        elif self._quantities.problem:
+            self._placeholder.say(f"No {NAMES[quantity]} here", self._quantities.problem)
+        elif found is None:
+            self._placeholder.say(*NOT_COMPOSED)
         else:
             self._placeholder.say(*ONLY_SPECIALS)
         self.controls.fit.setEnabled(len(self._maps.groups) == 1)
-        self.canvas.set_stale(busy or self._maps.running)
-        self._state.setText(status.message if busy else "Drawing …" * self._maps.running)
+        drawing = "Drawing …" * self._maps.running
+        self.canvas.set_stale(busy or asking or self._maps.running)
+        computing = f"Computing {NAMES[quantity]} …" if asking else drawing
+        header.state.setText(status.message if busy else computing)
 
     def _on_pointer(self) -> None:
         if self.isVisible():
@@ -196,8 +206,8 @@ class Heatmap(StageView):
 
     def _show_marks(self) -> None:
         """Cross hair, pins, the card beside the cell in focus and the tags below the map."""
-        session, trace, axes = self.session, self.session.trace, self._maps.axes
-        if trace is None or axes is None or self._maps.running:
+        session, found, axes = self.session, self._maps.found, self._axes
+        if found is None or axes is None or self._maps.running:
             self.readout.hide()  # no number on a picture that is not there yet
             return
         selection = session.selection
@@ -208,15 +218,15 @@ class Heatmap(StageView):
         self.canvas.set_marks(marks)
         groups, values, reading = self._maps.groups, [], None
         if row is not None and column is not None:
-            reading = read_cell(trace, self._read, axes, row, column)
+            reading = read_cell(found, self._read, axes, row, column)
             if len(groups) > 1:
-                values = [read_cell(trace, heads, axes, row, column).value for heads in groups]
+                values = [read_cell(found, heads, axes, row, column).value for heads in groups]
         primary = (selection.primary,)
         self.grid.set_marks(marks, values, groups.index(primary) if primary in groups else None)
         self._show_card(reading, row, column)
-        self.tray.show_pins([read_pin(trace, self._read, axes, pin) for pin in selection.pinned])
+        self.tray.show_pins([read_pin(found, self._read, axes, pin) for pin in selection.pinned])
         for view in (self.canvas, self.grid):
-            announce(view, describe_selection(session))
+            announce(view, describe_map(session, found))
 
     def _show_card(self, reading: Reading | None, row: int | None, column: int | None) -> None:
         """Only of a cell that is looked for now: a pinned one has its tag, and the card would cover
@@ -236,13 +246,13 @@ class Heatmap(StageView):
 
     def _on_hover(self, row: int | None, column: int | None) -> None:
         self._moving = False
-        if self._maps.axes is not None:
-            self.session.set_hover(*self._maps.axes.tokens(row, column))
+        if self._axes is not None:
+            self.session.set_hover(*self._axes.tokens(row, column))
 
     def _on_click(self, row: int | None, column: int | None, beside: bool) -> None:
         """Pin the cell, row or column, in place of the others or beside them; clicking the one
         that is pinned releases it."""
-        axes, session = self._maps.axes, self.session
+        axes, session = self._axes, self.session
         if axes is None or (row is None and column is None):
             return
         pinned = session.selection.pinned
@@ -274,9 +284,9 @@ class Heatmap(StageView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, session = event.key(), self.session
-        if key in _MOVES and self._maps.axes is not None:
+        if key in _MOVES and self._axes is not None:
             beside = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-            self._move(self._maps.axes, *_MOVES[Qt.Key(key)], beside=beside)
+            self._move(self._axes, *_MOVES[Qt.Key(key)], beside=beside)
         elif key == Qt.Key.Key_Escape:
             session.release()
         elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
@@ -317,6 +327,10 @@ class Heatmap(StageView):
     def has_picture(self) -> bool:
         return bool(self._maps.pictures)
 
+    def export_name(self) -> str:
+        name, quantity = super().export_name(), self.session.options.quantity
+        return name if quantity is Quantity.WEIGHT else f"{name} {NAMES[quantity]}"
+
     def export_size(self) -> QSize:
         size = self._map_view.size()
         return size + QSize(0, self._heading.height(size.width()))
@@ -337,4 +351,4 @@ class Heatmap(StageView):
 
     @property
     def _heading(self) -> Heading:
-        return Heading(self._title.text(), self._notes.text(), self.font())
+        return Heading(self.header.title.text(), self.header.notes.text(), self.font())

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.options import ViewOptions
+from transformer_viz.quantities import Found
 from transformer_viz.views.head_pictures import HeadPicture
-from transformer_viz.views.wording import AXES
+from transformer_viz.views.quantity_wording import EXPLANATIONS, axes_sentence
 
 LABELS = """\
 Beside a label: its number in the text.
@@ -16,18 +17,20 @@ Dotted amber line: not in the vocabulary."""
 
 
 def map_notes(
-    pictures: Sequence[HeadPicture], options: ViewOptions, heads: int, shown: int
+    found: Found, pictures: Sequence[HeadPicture], options: ViewOptions, heads: int, shown: int
 ) -> list[str]:
     """Sentences; `shown` of so many `heads` have a map each, or 1 has all."""
-    notes = [AXES[pictures[0].heads[0].kind]]
+    kind = pictures[0].heads[0].kind
+    noun = found.measure(kind).noun
+    notes = [EXPLANATIONS[found.quantity], axes_sentence(found.quantity, kind)]
     if options.merge_words:
         notes.append("Pieces merged into words: columns summed, rows averaged.")
     if options.hide_specials:
         hidden = _shares([picture.hidden_share for picture in pictures])
-        notes.append(f"Special tokens hidden, and with them {hidden} of the weight.")
+        notes.append(f"Special tokens hidden, and with them {hidden} of the {noun}.")
     if options.threshold > 0:
         blank = _shares([picture.blank_share for picture in pictures])
-        notes.append(f"Below {options.threshold:g} left blank: {blank} of the weight.")
+        notes.append(f"Below {options.threshold:g} left blank: {blank} of the {noun}.")
     if 1 < shown < heads:
         notes.append(f"The first {shown} of {heads} heads are shown.")
     return notes

@@ -8,6 +8,7 @@ from transformer_viz.options import Combine, Scale
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, dress_spin_box
 from transformer_viz.views.flow_layout import FlowLayout
+from transformer_viz.views.quantity_wording import mapped_heads
 
 _COMBINATIONS = {
     Combine.MEAN: ("Mean of heads", "One map: the mean of the selected heads' weights."),
@@ -88,11 +89,11 @@ class MapOptions(QWidget):
         dress_spin_box(self.threshold, theme)
 
     def _follow(self) -> None:
-        options = self._session.options
+        options, selection = self._session.options, self._session.selection
         self.scale.setCurrentIndex(self.scale.findData(options.scale.value))
         self.scale.setToolTip(EXPLANATIONS[options.scale])
         self.combine.setCurrentIndex(self.combine.findData(options.combine.value))
-        several = len(self._session.selection.heads) > 1
+        several = len(mapped_heads(options.quantity, selection)) > 1
         self.combine.setEnabled(several)
         self.combine.setToolTip(_COMBINATIONS[options.combine][1] if several else _SEVERAL)
         self.threshold.blockSignals(True)

@@ -7,7 +7,8 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
-from core.trace.trace import Head, Trace
+from core.trace.trace import Head
+from transformer_viz.quantities import Found
 from transformer_viz.selection import Cell
 from transformer_viz.theme import GRID, scaled_font, set_role
 from transformer_viz.views.flow_layout import FlowLayout
@@ -37,12 +38,13 @@ class Pin:
     value: str
 
 
-def read_pin(trace: Trace, heads: Sequence[Head], axes: MapAxes, cell: Cell) -> Pin:
+def read_pin(found: Found, heads: Sequence[Head], axes: MapAxes, cell: Cell) -> Pin:
     """A cell with the weight that one head, or the mean of several, has there; a row with what it
     predicts, or a column."""
     row, column = axes.cell(*cell)
+    trace = found.trace
     if row is not None and column is not None:
-        reading = read_cell(trace, heads, axes, row, column)
+        reading = read_cell(found, heads, axes, row, column)
         return Pin(cell, reading.title, reading.value)
     kind, (query, key) = heads[0].kind, cell
     if row is not None:

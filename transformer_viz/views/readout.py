@@ -8,8 +8,11 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from core.trace.head_map import cell_weight
 from core.trace.trace import ComputedAttention, Head, Trace
+from transformer_viz.options import Quantity
+from transformer_viz.quantities import Found
 from transformer_viz.theme import GRID, set_role
 from transformer_viz.views.head_pictures import MapAxes
+from transformer_viz.views.quantity_wording import READINGS
 from transformer_viz.views.wording import head_numbers, predicted_token, signed, token_name
 
 _WIDEST = 80 * GRID
@@ -24,7 +27,7 @@ class Reading:
 
     Attributes:
         title: the cell in words: "it → animal".
-        weight: None where it is masked.
+        weight: or another quantity of it; None where it is masked.
         lines: a name and a value each; a value alone is a remark.
     """
 
@@ -37,8 +40,9 @@ class Reading:
         return "masked" if self.weight is None else f"{self.weight:.3f}"
 
 
-def read_cell(trace: Trace, heads: Sequence[Head], axes: MapAxes, row: int, column: int) -> Reading:
+def read_cell(found: Found, heads: Sequence[Head], axes: MapAxes, row: int, column: int) -> Reading:
     """The cell of one head, or of the mean of several, whose rows and columns are entries."""
+    trace = found.trace
     queries, keys = axes.rows.spans[row], axes.columns.spans[column]
     title = f"{token_name(axes.rows.tokens[row])} → {token_name(axes.columns.tokens[column])}"
     kind = heads[0].kind
@@ -48,15 +52,18 @@ def read_cell(trace: Trace, heads: Sequence[Head], axes: MapAxes, row: int, colu
         lines.append(("predicts", token_name(predicted)))
     if not trace.allowed(kind)[queries.start : queries.stop, keys.start : keys.stop].any():
         return Reading(title, None, (*lines, _MASKED))
-    weight = cell_weight(trace, heads, queries, keys)
+    weight, name = cell_weight(trace, heads, queries, keys), READINGS[found.quantity]
     if len(heads) > 1:
-        lines.append((f"weight, mean of {len(heads)} heads", f"{weight:.4f}"))
+        lines.append((f"{name}, mean of {len(heads)} heads", f"{weight:.4f}"))
         lines += [
             (head_numbers(head), f"{cell_weight(trace, [head], queries, keys):.4f}")
             for head in heads[:_MOST_HEADS]
         ]
     else:
-        lines.append(("weight", f"{weight:.4f}"))
+        lines.append((name, f"{weight:.4f}"))
+        if found.quantity is Quantity.NORM:
+            plain = cell_weight(found.of, heads, queries, keys)
+            lines.append((READINGS[Quantity.WEIGHT], f"{plain:.4f}"))
         lines += _merging(len(queries), len(keys)) or _scores(trace, heads[0], queries[0], keys[0])
     return Reading(title, weight, tuple(lines))
 

@@ -5,8 +5,9 @@ from typing import TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 
-from core.trace.trace import Head, Trace
+from core.trace.trace import Head
 from transformer_viz.options import ViewOptions
+from transformer_viz.quantities import Found
 from transformer_viz.views.head_pictures import HeadPicture, MapAxes, head_picture, map_axes
 from transformer_viz.views.matrix_grid import LARGEST
 from transformer_viz.views.stream import Stream
@@ -22,6 +23,7 @@ class ShownMaps(QObject):
     """What was shown stays until the first of the maps asked for is there.
 
     Attributes:
+        found: what they are of.
         pictures: those that are there, in order.
         groups: the heads of each, also of those still to come.
     """
@@ -32,7 +34,7 @@ class ShownMaps(QObject):
         super().__init__(parent)
         self.pictures: tuple[HeadPicture, ...] = ()
         self.groups: Groups = ()
-        self._trace: Trace | None = None
+        self.found: Found | None = None
         self._wanted: tuple[Groups, ViewOptions] | None = None
         self._awaited = False  # the pictures are those of an earlier wish
         self._stream = Stream(self)
@@ -48,23 +50,23 @@ class ShownMaps(QObject):
         """Of the pictures; None while there is none."""
         return self.pictures[0].axes if self.pictures else None
 
-    def show(self, trace: Trace | None, groups: Groups, options: ViewOptions) -> None:
+    def show(self, found: Found | None, groups: Groups, options: ViewOptions) -> None:
         """Make these maps, unless they are the ones that are shown or being made."""
         wanted = (groups, _relevant(options))
-        if trace is self._trace and wanted == self._wanted:
+        if found is self.found and wanted == self._wanted:
             return
-        self._trace, self._wanted, self._awaited = trace, wanted, True
+        self.found, self._wanted, self._awaited = found, wanted, True
         self._stream.stop()
-        if trace is None:
+        if found is None:
             self._finish()
             return
-        kind = groups[0][0].kind
+        kind, trace = groups[0][0].kind, found.trace
         cells = len(trace.query_tokens(kind)) * len(trace.key_tokens(kind))
         if cells * sum(map(len, groups)) > INLINE_CELLS:
-            self._stream.start(_pictures(trace, groups, options))
+            self._stream.start(_pictures(found, groups, options))
             self.changed.emit()
             return
-        self._replace(tuple(_pictures(trace, groups, options)))
+        self._replace(tuple(_pictures(found, groups, options)))
         self.changed.emit()
 
     def _replace(self, pictures: tuple[HeadPicture, ...]) -> None:
@@ -94,10 +96,11 @@ def _relevant(options: ViewOptions) -> ViewOptions:
     )
 
 
-def _pictures(trace: Trace, groups: Groups, options: ViewOptions) -> Iterator[HeadPicture]:
+def _pictures(found: Found, groups: Groups, options: ViewOptions) -> Iterator[HeadPicture]:
     """Nothing where all rows or all columns are left out."""
-    axes = map_axes(trace, groups[0][0].kind, options)
+    kind, trace = groups[0][0].kind, found.trace
+    axes = map_axes(trace, kind, options)
     if not axes.empty:
         largest = LARGEST if len(groups) > 1 else None
         for heads in groups:
-            yield head_picture(trace, heads, axes, options, largest)
+            yield head_picture(trace, heads, axes, options, largest, found.measure(kind))

@@ -92,15 +92,22 @@ def describe_selection(session: Session) -> str:
         several = heads_in_words(selection.heads)
         how = f"mean of {several}" if averaged else f"{several}; current: {head_numbers(heads[0])}"
         name = f"{TITLES[selection.kind]} · {how}"
+    return name if trace is None else name + describe_focus(session, trace, heads, "weight")
+
+
+def describe_focus(session: Session, trace: Trace, heads: Sequence[Head], quantity: str) -> str:
+    """The row or cell in focus with its `quantity` in the maps of a trace, as it goes on behind a
+    name; nothing where no row is."""
     query, key = session.focus
-    if trace is None or query is None:
-        return name
+    if query is None:
+        return ""
+    selection = session.selection
     kind, merged = selection.kind, session.options.merge_words
     tokens = trace.query_tokens(kind)
     queries = word_span(tokens, query) if merged else range(query, query + 1)
     predicted = predicted_token(trace, kind, queries[-1])
     ahead = f", predicts {token_name(predicted)}" if predicted is not None else ""
-    cell = f"{name} · {_named(tokens, queries, ahead)}"
+    cell = f" · {_named(tokens, queries, ahead)}"
     if key is None:
         return cell
     tokens = trace.key_tokens(kind)
@@ -108,7 +115,7 @@ def describe_selection(session: Session) -> str:
     cell += f" → {_named(tokens, keys)}"
     if not trace.allowed(kind)[queries.start : queries.stop, keys.start : keys.stop].any():
         return f"{cell}: masked"
-    return f"{cell}: weight {cell_weight(trace, heads, queries, keys):.4f}"
+    return f"{cell}: {quantity} {cell_weight(trace, heads, queries, keys):.4f}"
 
 
 def _named(tokens: Sequence[Token], span: range, more: str = "") -> str:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind, Trace
-from tests.transformer_viz.stage import texts
+from tests.transformer_viz.stage import texts, weights_alone
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
 from transformer_viz.selection import Selection
 from transformer_viz.session import Phase, Session, Status
@@ -21,7 +21,7 @@ E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.
 
 @pytest.fixture
 def heatmap(session: Session, show) -> Heatmap:
-    return show(Heatmap(session))
+    return show(Heatmap(session, weights_alone(session)))
 
 
 def center(heatmap: Heatmap, query: int, key: int) -> QPoint:
@@ -57,7 +57,7 @@ def test_a_hot_cell_is_painted_at_its_row_and_column(
     session: Session, make_trace: Callable[..., Trace], show, pixel, theme: Theme, cell
 ) -> None:
     session.set_trace(make_trace(maps={E: one_hot(9, 9, *cell)}))
-    heatmap = show(Heatmap(session))
+    heatmap = show(Heatmap(session, weights_alone(session)))
     heatmap.apply_theme(theme)
     table = lookup_table(ColorMap.PAPER, theme)
     for query in range(9):
@@ -73,7 +73,7 @@ def test_a_masked_cell_is_hatched_and_a_zero_is_not(
     queries = len(session.trace.target_tokens)
     session.set_trace(make_trace(maps={D: one_hot(queries, queries, 5, 3)}))
     session.select(kind=D)
-    heatmap = show(Heatmap(session))
+    heatmap = show(Heatmap(session, weights_alone(session)))
     heatmap.apply_theme(theme)
 
     def colors(query: int, key: int) -> np.ndarray:
@@ -113,7 +113,7 @@ def test_a_thin_line_beside_the_diagonal_of_a_long_text_is_seen(
     count = 1500
     weights = np.eye(count, k=-1, dtype=np.float32)[None, None]
     session.set_trace(make_trace(["▁a"] * (count - 1) + ["</s>"], maps={E: weights}))
-    heatmap = show(Heatmap(session))
+    heatmap = show(Heatmap(session, weights_alone(session)))
     qtbot.waitUntil(lambda: not heatmap._maps.running, timeout=20_000)
     darkest = lookup_table(ColorMap.PAPER, LIGHT)[255]
     rect = heatmap.canvas.matrix_rect().toRect().adjusted(2, 2, -2, -2)
@@ -320,7 +320,7 @@ def test_zooming_keeps_cells_where_they_belong(session, make_trace, show, pixel,
     session.set_trace(
         make_trace(["▁a"] * (count - 1) + ["</s>"], maps={E: one_hot(count, count, 120, 70)})
     )
-    heatmap = show(Heatmap(session))
+    heatmap = show(Heatmap(session, weights_alone(session)))
     session.pin(120, 70)
     heatmap.canvas.zoom(6)
     session.release()
@@ -383,7 +383,7 @@ def test_titles_follow_the_selection(session, heatmap: Heatmap) -> None:
 
 def test_every_phase_has_a_look(qapp, make_trace, show) -> None:
     session = Session()
-    heatmap = show(Heatmap(session))
+    heatmap = show(Heatmap(session, weights_alone(session)))
     assert not heatmap.canvas.isVisible()
     session.set_status(Status(Phase.LOADING, "Loading the engine …"))
     assert "Loading the engine …" in texts(heatmap)
@@ -423,7 +423,7 @@ def test_a_failure_leaves_the_picture_in_its_place(session, heatmap: Heatmap) ->
 def test_any_token_can_be_shown(session, make_trace, show, pixels, word: str, kind) -> None:
     session.set_trace(make_trace(["▁" + word, "?" + word, "</s>"], ["<s>", word]))
     session.select(kind=kind)
-    heatmap = show(Heatmap(session))
+    heatmap = show(Heatmap(session, weights_alone(session)))
     session.pin(0, 0)
     pixels(heatmap)
     for label in heatmap.findChildren(QLabel):
@@ -433,7 +433,7 @@ def test_any_token_can_be_shown(session, make_trace, show, pixels, word: str, ki
 
 def test_one_token_is_a_picture_too(session, make_trace, show, pixel) -> None:
     session.set_trace(make_trace("</s>", "<s>", encoder=(1,), decoder=(1,)))
-    heatmap = show(Heatmap(session))
+    heatmap = show(Heatmap(session, weights_alone(session)))
     darkest = lookup_table(ColorMap.PAPER, LIGHT)[255].tolist()
     assert pixel(heatmap.canvas, center(heatmap, 0, 0)) == darkest
 
@@ -443,7 +443,7 @@ def test_a_large_map_is_made_beside_the_event_loop(
 ) -> None:
     monkeypatch.setattr(shown_maps, "INLINE_CELLS", 10)
     session.set_trace(make_trace(seed=1))
-    heatmap = show(Heatmap(session))
+    heatmap = show(Heatmap(session, weights_alone(session)))
     assert "Drawing …" in texts(heatmap)
     session.set_hover(1, 1)
     assert not heatmap.readout.isVisible(), "no number on a picture that is not there yet"

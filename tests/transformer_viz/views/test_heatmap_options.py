@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QComboBox
 
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind, Head, Trace
-from tests.transformer_viz.stage import texts
+from tests.transformer_viz.stage import texts, weights_alone
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
 from transformer_viz.drawing.images import to_array
 from transformer_viz.options import Combine, Scale
@@ -24,7 +24,7 @@ TABLE = lookup_table(ColorMap.PAPER, LIGHT)
 
 @pytest.fixture
 def heatmap(session, show) -> Heatmap:
-    return show(Heatmap(session))
+    return show(Heatmap(session, weights_alone(session)))
 
 
 def notes(heatmap: Heatmap) -> str:
@@ -272,15 +272,16 @@ def test_tab_goes_from_the_map_through_controls_and_tags(qtbot, session, heatmap
         reached.append(QApplication.focusWidget())
         qtbot.keyClick(reached[-1], Qt.Key.Key_Tab)
     tag = heatmap.tray.tags[0]
-    assert set(reached) == {heatmap.canvas, *heatmap.controls.all, tag.choose, tag.release}
-    assert reached[1:7] == [*heatmap.controls.all], "in the order in which they are read"
+    controls = [heatmap.header.quantity, *heatmap.controls.all]
+    assert set(reached) == {heatmap.canvas, *controls, tag.choose, tag.release}
+    assert reached[1:8] == controls, "in the order in which they are read"
 
 
 def test_more_heads_than_fit_are_said_to_be_missing(session, make_trace, show) -> None:
     session.set_trace(make_trace(encoder=(10, 10)))
     session.change_options(combine=Combine.SIDE_BY_SIDE)
     session.select(others=tuple((layer, head) for layer in (0, 1) for head in range(10)))
-    heatmap = show(Heatmap(session))
+    heatmap = show(Heatmap(session, weights_alone(session)))
     assert len(heatmap.grid.grid.tiles) == 16
     assert "The first 16 of 20 heads are shown." in notes(heatmap)
 
@@ -291,7 +292,7 @@ def test_large_maps_side_by_side_come_one_by_one(
     monkeypatch.setattr(shown_maps, "INLINE_CELLS", 10)
     session.change_options(combine=Combine.SIDE_BY_SIDE)
     select_three(session)
-    heatmap = show(Heatmap(session))
+    heatmap = show(Heatmap(session, weights_alone(session)))
     assert "Drawing …" in texts(heatmap)
     qtbot.waitUntil(lambda: "Drawing …" not in texts(heatmap))
     assert len(heatmap.grid.grid.tiles) == 3
@@ -395,7 +396,7 @@ def test_many_pins_leave_room_for_the_map(session, heatmap: Heatmap) -> None:
 def test_in_a_narrow_window_every_control_and_tag_is_in_sight(session, show) -> None:
     for cell in ((4, 1), (6, 2), (3, 3), (0, 0)):
         session.pin(*cell, add=True)
-    heatmap = show(Heatmap(session), 420, 560)
+    heatmap = show(Heatmap(session, weights_alone(session)), 420, 560)
     controls = heatmap.controls
     assert controls.height() >= controls.heightForWidth(controls.width())
     for box in (controls.fit, controls.combine):

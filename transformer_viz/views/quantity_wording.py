@@ -1,0 +1,107 @@
+"""How the window names what its maps show, and says what each is and is not."""
+
+from collections.abc import Sequence
+
+from core.trace.trace import AttentionKind, Head
+from transformer_viz.options import Combine, Quantity
+from transformer_viz.quantities import Found
+from transformer_viz.selection import Selection
+from transformer_viz.session import Session
+from transformer_viz.views.wording import (
+    AXES,
+    LONG_TITLES,
+    describe_focus,
+    describe_selection,
+    heads_title,
+)
+
+NAMES = {
+    Quantity.WEIGHT: "Weight",
+    Quantity.NORM: "Norm of the head",
+    Quantity.LAYER_NORM: "Norm of the layer",
+    Quantity.ROLLOUT: "Rollout",
+    Quantity.ALTI: "ALTI+",
+}
+
+READINGS = {
+    Quantity.WEIGHT: "weight",
+    Quantity.NORM: "norm ‖A·f(x)‖",
+    Quantity.LAYER_NORM: "norm of all heads",
+    Quantity.ROLLOUT: "rollout",
+    Quantity.ALTI: "ALTI+",
+}
+"""What a value of one cell is called."""
+
+EXPLANATIONS = {
+    Quantity.WEIGHT: "Weight: the share of each value that enters; attention alone is not an "
+    "explanation.",
+    Quantity.NORM: "Norm ‖A·f(x)‖: the length of what the head moved from column to row, not what "
+    "the layers above made of it.",
+    Quantity.LAYER_NORM: "Norm: the length of what all heads of the layer moved together, not "
+    "what the layers above made of it.",
+    Quantity.ROLLOUT: "Rollout: mean weights, half and half with the residual, multiplied up to "
+    "this layer; it does not see what was moved.",
+    Quantity.ALTI: "ALTI+: how near each token's part comes to what the row holds. Feed-forward "
+    "counts as mixing nothing; it names no cause.",
+}
+"""What it is and is not; the formulas and their sources are in docs/formulas.md."""
+
+NOT_COMPOSED = (
+    "This trace lacks a part of the way",
+    "The shares of the decoder need the attention of the encoder, and both of each decoder layer.",
+)
+
+_STREAMS = {
+    AttentionKind.ENCODER_SELF: "Source in the encoder",
+    AttentionKind.DECODER_SELF: "Target prefix in the decoder",
+    AttentionKind.CROSS: "Source in the decoder",
+}
+_FED = {
+    AttentionKind.ENCODER_SELF: "Row: a position of the encoder. "
+    "Column: the source token that was fed.",
+    AttentionKind.DECODER_SELF: "Row: the last token so far → the token predicted. "
+    "Column: the target token that was fed.",
+    AttentionKind.CROSS: "Row: the last target token so far → the token predicted. "
+    "Column: the source token that was fed.",
+}
+
+
+def mapped_heads(quantity: Quantity, selection: Selection) -> tuple[Head, ...]:
+    """Of the selected heads, one for each map that they have."""
+    if not quantity.of_layer:
+        return selection.heads
+    by_layer = {head.layer: head for head in selection.heads}
+    by_layer[selection.layer] = selection.primary
+    return tuple(by_layer.values())
+
+
+def averaged_heads(quantity: Quantity, selection: Selection) -> tuple[Head, ...]:
+    """The selected heads that one map is the mean of; a layer's map is that of any of its heads."""
+    return (selection.primary,) if quantity.of_layer else selection.heads
+
+
+def map_title(quantity: Quantity, heads: Sequence[Head], *, averaged: bool) -> str:
+    """Of one map, or of several beside each other."""
+    if not quantity.of_layer:
+        moved = " · norm moved" if quantity is Quantity.NORM else ""
+        return heads_title(heads, averaged=averaged) + moved
+    kind, plural = heads[0].kind, "s" * (len(heads) > 1)
+    layers = f"layer{plural} {', '.join(str(head.layer + 1) for head in heads)}"
+    if quantity.of_input:
+        return f"{_STREAMS[kind]} · {NAMES[quantity]} after {layers}"
+    return f"{LONG_TITLES[kind]} · {layers} · norm moved by all heads"
+
+
+def describe_map(session: Session, found: Found) -> str:
+    """What the map is, and the row or cell in focus with its value: for screen readers."""
+    quantity, selection = found.quantity, session.selection
+    if quantity is Quantity.WEIGHT:
+        return describe_selection(session)
+    averaged = session.options.combine is Combine.MEAN
+    heads = averaged_heads(quantity, selection) if averaged else (selection.primary,)
+    title = map_title(quantity, heads, averaged=averaged)
+    return title + describe_focus(session, found.trace, heads, READINGS[quantity])
+
+
+def axes_sentence(quantity: Quantity, kind: AttentionKind) -> str:
+    return (_FED if quantity.of_input else AXES)[kind]
