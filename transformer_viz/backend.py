@@ -329,4 +329,5 @@ def _info(header: Header, path: Path, vocabulary: bytes) -> ModelInfo:
         parameters=header.parameters,
         provenance=header.provenance,
         vocabulary=hashlib.sha256(vocabulary).hexdigest(),
+        pruned=frozenset(config.pruned_heads),
     )

@@ -25,7 +25,8 @@ from transformer_viz.selection import Cell, Selection, axes, carried, changed, c
 class ModelInfo:
     """The facts about a loaded checkpoint that the window may show.
 
-    `vocabulary`: the same for two models that cut texts into the same pieces.
+    `vocabulary`: the same for two models that cut texts into the same pieces. `pruned`: by
+    `Head.code`, the heads that were taken out; the others keep their numbers.
     """
 
     name: str
@@ -38,12 +39,13 @@ class ModelInfo:
     parameters: int
     provenance: Mapping[str, Any] = field(default_factory=dict)
     vocabulary: str = ""
+    pruned: frozenset[str] = frozenset()
 
     def has(self, head: Head) -> bool:
         encoder = head.kind is AttentionKind.ENCODER_SELF
         layers = self.encoder_layers if encoder else self.decoder_layers
         heads = self.encoder_heads if encoder else self.decoder_heads
-        return head.layer < layers and head.head < heads
+        return head.layer < layers and head.head < heads and head.code not in self.pruned
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,153 @@
+"""The effect on a sample: what is asked of the child process, and what becomes of its answers."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core import cli
+from core.trace.trace import AttentionKind, Head
+from tests.transformer_viz.stage import GOOD, OTHER, Stage
+from transformer_viz.gate_effect import UNREADABLE, GateEffect, Question, read_effect
+from transformer_viz.gates import ALL_ON, gates
+from transformer_viz.session import Search
+
+OFF = {Head(AttentionKind.ENCODER_SELF, 1, 2): 0.0}
+HALF = {Head(AttentionKind.CROSS, 0, 1): 0.5}
+
+
+def answer(loss: float = 0.5, pronoun: dict[str, float] | None = None) -> dict:
+    def quality(loss: float) -> dict:
+        return {"loss": loss, "bleu": 90.0, "chrf": 95.0, "exact": 80.0, "pronoun": pronoun}
+
+    return {
+        "model": "good",
+        "sentences": 300,
+        "before": quality(0.1),
+        "after": quality(loss),
+        "changed": 12.5,
+    }
+
+
+class Asked(Stage):
+    """A stage whose measuring starts no process."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        self.effect: GateEffect = self.controller.effect
+        self.child = self.effect._child
+        self.asked: list[list[str]] = []
+        self.cancelled = 0
+        monkeypatch.setattr(self.child, "run", self.asked.append)
+        monkeypatch.setattr(self.child, "cancel", self._cancel)
+
+    def _cancel(self) -> None:
+        self.cancelled += 1
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
+    made = Asked(monkeypatch)
+    made.controller.translate("a b")
+    made.controller.open(GOOD)
+    qtbot.waitUntil(made.shows("a b"))
+    yield made
+    made.controller.close()
+
+
+def test_the_command_understands_what_it_is_asked() -> None:
+    question = Question(Path("m.safetensors"), gates(OFF | HALF), Search(4, 0.9))
+    args = cli._parser(question.arguments()).parse_args(question.arguments())
+    assert args.model == "m.safetensors"
+    assert args.head == ["encoder_self.1.2=0.0", "cross.0.1=0.5"]
+    assert (args.beam, args.alpha, args.json) == (4, 0.9, True)
+
+
+def test_nothing_is_measured_until_it_is_asked_for(desk: Asked) -> None:
+    desk.session.set_gates(OFF)
+    assert desk.asked == []
+    desk.effect.measure()
+    assert len(desk.asked) == 1
+    assert desk.effect.running
+
+
+def test_with_all_heads_on_there_is_nothing_to_measure(desk: Asked) -> None:
+    desk.effect.measure()
+    assert desk.asked == []
+
+
+def test_progress_then_the_effect(desk: Asked) -> None:
+    desk.session.set_gates(OFF)
+    desk.effect.measure()
+    desk.child.progressed.emit('{"done": 150, "total": 600, "seconds_left": 3.0}')
+    assert desk.effect.share == 0.25
+    desk.child.progressed.emit("a warning of some library")
+    assert desk.effect.share == 0.25
+    desk.child.finished.emit(answer(pronoun={"first": 99.0, "second": 98.0, "both": 97.0}))
+    assert not desk.effect.running
+    assert desk.effect.effect.after.loss == 0.5
+    assert desk.effect.effect.before.pronoun == 97.0
+
+
+def test_other_gates_give_it_up(desk: Asked) -> None:
+    desk.session.set_gates(OFF)
+    desk.effect.measure()
+    desk.session.set_gates(HALF)
+    assert desk.cancelled == 1
+    assert not desk.effect.running
+    assert desk.effect.effect is None
+
+
+def test_what_was_measured_comes_back_with_its_gates(desk: Asked) -> None:
+    desk.session.set_gates(OFF)
+    desk.effect.measure()
+    desk.child.finished.emit(answer(loss=0.7))
+    desk.session.set_gates(ALL_ON)
+    assert desk.effect.effect is None
+    desk.session.set_gates(OFF)
+    assert desk.effect.effect.after.loss == 0.7
+    desk.controller.set_search(Search(4, 0.6))
+    assert desk.effect.effect is None, "another search finds other translations"
+
+
+def test_another_model_forgets_it(desk: Asked, qtbot: QtBot) -> None:
+    desk.session.set_gates(OFF)
+    desk.effect.measure()
+    desk.child.finished.emit(answer())
+    for path in (OTHER, GOOD):
+        desk.controller.open(path)
+        qtbot.waitUntil(lambda path=path: desk.session.model.path == path)
+    desk.session.set_gates(OFF)
+    assert desk.effect.effect is None
+
+
+def test_cancelled_it_leaves_nothing(desk: Asked) -> None:
+    desk.session.set_gates(OFF)
+    desk.effect.measure()
+    desk.effect.cancel()
+    assert desk.cancelled == 1
+    assert (desk.effect.running, desk.effect.effect, desk.effect.problem) == (False, None, "")
+
+
+@pytest.mark.parametrize(
+    ("fail", "said"),
+    [
+        (lambda desk: desk.child.failed.emit("No memory."), "No memory."),
+        (lambda desk: desk.child.finished.emit(None), UNREADABLE),
+        (lambda desk: desk.child.finished.emit({"sentences": 3}), UNREADABLE),
+    ],
+)
+def test_a_failure_is_said_until_the_next_try(
+    desk: Asked, fail: Callable[[Asked], None], said: str
+) -> None:
+    desk.session.set_gates(OFF)
+    desk.effect.measure()
+    fail(desk)
+    assert (desk.effect.running, desk.effect.problem) == (False, said)
+    desk.effect.measure()
+    assert (desk.effect.running, desk.effect.problem) == (True, "")
+
+
+def test_a_sample_without_minimal_pairs_has_no_pronouns() -> None:
+    assert read_effect(answer()).after.pronoun is None
