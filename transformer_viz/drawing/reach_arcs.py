@@ -121,8 +121,8 @@ def lay_out_arcs(rect: QRectF, tokens: Sequence[Token], font: QFont) -> ArcsLayo
         longest = min(float(widths.max()), _SLANT) / 2**0.5
         below = longest + line if fits else 2 * line + 3 * GRID
         inset = min(longest, room / 8) if fits else 0.0  # the first label hangs to the left
-        pitch = (room - inset) / len(tokens)
-        middles = rect.left() + MARGIN + inset + pitch * (np.arange(len(tokens), dtype=np.float64) + 0.5)
+        pitch, numbers = (room - inset) / len(tokens), np.arange(len(tokens), dtype=np.float64)
+        middles = rect.left() + MARGIN + inset + pitch * (numbers + 0.5)
         rooms = np.full(len(tokens), pitch)
     ground = rect.bottom() - below - GRID
     return ArcsLayout(labels, middles, rooms, ground, max(8.0 * GRID, ground - rect.top() - line))
