@@ -44,7 +44,10 @@ class FileCommands(QObject):
         self._session = session
         self._controller = controller
         self.documents = Documents(session, controller, lambda: window.stage.current, self)
-        self.exporter = Exporter(session, controller.transfers, self._picture, self._style, self)
+        self.exporter = Exporter(
+            *(session, controller.quantities, controller.transfers),
+            *(self._picture, self._style, self),
+        )
         self._export = Export(Subject.VIEW, Format.PNG)
         self._folder = ""
         self._question: QMessageBox | None = None  # whether to close, while it is open

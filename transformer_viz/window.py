@@ -121,7 +121,8 @@ class Window(QMainWindow):
     def is_drawing(self) -> bool:
         """Whether some picture is still being computed beside the event loop, or painted in it."""
         computing = any(stream.running for stream in self.findChildren(Stream))
-        return computing or not self.stage.links.canvas.complete
+        asking = self._controller.quantities.asking
+        return computing or asking or not self.stage.links.canvas.complete
 
     # -- composition
 

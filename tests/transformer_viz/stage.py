@@ -138,7 +138,7 @@ class FakeBackend:
         lengths = {
             kind: tuple(
                 np.add.outer(
-                    1 + layer + np.arange(trace.heads(kind, layer)),
+                    1 + layer + np.arange(len(trace.layer_weights(kind, layer))),
                     np.zeros(len(trace.key_tokens(kind))),
                 ).astype(np.float32)
                 for layer in layers[kind]

@@ -17,9 +17,11 @@ from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.export.picture import Picture, to_image, to_pdf, to_png, to_svg
 from transformer_viz.export.table import DELIMITERS, to_table
+from transformer_viz.quantities import Found, Quantities
 from transformer_viz.session import Session
 from transformer_viz.transfers import Progress, Transfers
 from transformer_viz.views.head_pictures import head_picture, map_axes
+from transformer_viz.views.quantity_wording import NAMES, averaged_heads, map_title
 from transformer_viz.views.wording import head_name, head_title
 
 MOST_TRACE_BYTES = 4 * 1024**3
@@ -90,15 +92,18 @@ class Exporter(QObject):
     def __init__(
         self,
         session: Session,
+        quantities: Quantities,
         transfers: Transfers,
         pictures: Callable[[Subject, Colors], Picture],
         style: Callable[[Colors], Style],
         parent: QObject | None = None,
     ) -> None:
-        """`pictures` paints the view shown and the heads map; it raises UserError where a view
-        has no picture. `style` is for what is painted here."""
+        """`quantities`: what a table of numbers holds. `pictures` paints the view shown and the
+        heads map; it raises UserError where a view has no picture. `style` is for what is painted
+        here."""
         super().__init__(parent)
         self._session = session
+        self._quantities = quantities
         self._transfers = transfers
         self._pictures = pictures
         self._style = style
@@ -139,6 +144,10 @@ class Exporter(QObject):
             title = self._pictures(export.subject, export.colors).name
         elif export.subject is Subject.TRACE:
             title = "attention"
+        elif export.subject is Subject.MATRIX:
+            quantity = self._session.options.quantity
+            heads = averaged_heads(quantity, self._session.selection)
+            title = map_title(quantity, heads, averaged=True)
         else:
             title = head_name(self._head(export.subject))
         plain = re.sub(r"\W+", "-", title).strip("-").lower()
@@ -209,13 +218,14 @@ class Exporter(QObject):
                 return self._table(DELIMITERS[export.format])
 
     def _table(self, delimiter: str) -> Callable[[Progress], bytes]:
-        trace, heads, options = self._trace(), self._session.selection.heads, self._session.options
+        found, options = self._found(), self._session.options
+        heads = averaged_heads(found.quantity, self._session.selection)
 
         def make(_progress: Progress) -> bytes:
-            axes = map_axes(trace, heads[0].kind, options)
+            axes = map_axes(found.trace, heads[0].kind, options)
             if axes.empty:
                 raise UserError("Every token is hidden; show the special tokens to export them.")
-            shown = head_map(trace, heads, axes.rows, axes.columns)
+            shown = head_map(found.trace, heads, axes.rows, axes.columns)
             rows, columns = axes.rows.tokens, axes.columns.tokens
             table = to_table(shown.weights, shown.allowed, rows, columns, delimiter)
             return table.encode("utf-8", "surrogatepass")
@@ -238,6 +248,17 @@ class Exporter(QObject):
             return to_gif(Decoding(head_title(head), head.kind, picture), style, scale, progress)
 
         return make
+
+    def _found(self) -> Found:
+        """The maps that the heatmap shows."""
+        self._trace()
+        quantities, name = self._quantities, NAMES[self._session.options.quantity]
+        if quantities.asking:
+            raise UserError(f"{name} is still being computed; try again in a moment.")
+        found = quantities.found
+        if found is None or self._session.selection.kind not in found.trace.kinds:
+            raise UserError(quantities.problem or f"This trace has no {name} here.")
+        return found
 
     def _trace(self) -> Trace:
         if self._session.trace is None:

@@ -333,16 +333,21 @@ class Heatmap(StageView):
 
     def export_size(self) -> QSize:
         size = self._map_view.size()
-        return size + QSize(0, self._heading.height(size.width()))
+        below = self.share.height() if self.share.isVisible() else 0
+        return size + QSize(0, self._heading.height(size.width()) + below)
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
-        """Title, notes and maps as they are shown, with pins, without what is for the mouse."""
+        """Title, notes, maps and shares as they are shown, with pins, without what is for the
+        mouse."""
         painter.save()
         painter.fillRect(rect, self.theme.color("paper"))
         painter.translate(rect.topLeft())
         self._heading.draw(painter, rect.width(), self.theme)
         painter.translate(0, self._heading.height(rect.width()))
         self._map_view.paint_onto(painter, EXPORT_RESOLUTION)
+        painter.translate(0, self._map_view.height())
+        if self.share.isVisible():
+            self.share.paint_onto(painter)
         painter.restore()
 
     @property

@@ -54,8 +54,8 @@ class SourceShare(QWidget):
             self.shares = composition.source_share(layer - 1)
             mean = percent(float(self.shares.mean()))
             self._about = (
-                f"% from the source, {NAMES[found.quantity]} after decoder layer {layer} of {last}; "
-                f"mean {mean}"
+                f"% from the source by {NAMES[found.quantity]} after decoder layer {layer} of "
+                f"{last}; mean {mean}"
             )
         self.setVisible(self.shares is not None)
         self._follow()
@@ -102,22 +102,28 @@ class SourceShare(QWidget):
     # Events
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        bars, found = self.bars, self._found
+        bars = self.bars
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), self._theme.color("paper"))
-            if bars is None or found is None or self.shares is None:
-                return
-            painter.setFont(self.font())
-            line = QRectF(_MARGIN, 0, self.width() - 2 * _MARGIN, self._line())
-            draw_key(painter, line, self._reading(), self._theme)
-            tokens = found.trace.predicted_tokens
-            draw_shares(
-                painter, bars, self.shares, tokens, self._theme, self.font(), marked=self.step
-            )
-            if self.hasFocus():
+            self._draw(painter, self._reading(), self.step)
+            if self.hasFocus() and bars is not None:
                 painter.setPen(self._theme.color("accent"))
                 area = QRectF(bars.left, bars.top, bars.count * bars.pitch, share_bars.BARS)
                 painter.drawRect(area.adjusted(-2, -2, 1, 1))
+
+    def paint_onto(self, painter: QPainter) -> None:
+        """What is shown, without what is pointed at, at the painter's origin."""
+        self._draw(painter, self._about, None)
+
+    def _draw(self, painter: QPainter, said: str, marked: int | None) -> None:
+        bars, found, font = self.bars, self._found, self.font()
+        if bars is None or found is None or self.shares is None:
+            return
+        painter.setFont(font)
+        line = QRectF(_MARGIN, 0, self.width() - 2 * _MARGIN, self._line())
+        draw_key(painter, line, said, self._theme)
+        tokens = found.trace.predicted_tokens
+        draw_shares(painter, bars, self.shares, tokens, self._theme, font, marked=marked)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         step = self.bars.step_at(event.position()) if self.bars else None

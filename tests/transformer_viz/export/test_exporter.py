@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from core.errors import UserError
 from core.trace.npz import load_npz
 from core.trace.trace import AttentionKind, Trace
+from tests.transformer_viz.stage import weights_alone
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.export import exporter as exporter_module
@@ -39,6 +40,7 @@ class Desk:
         table = lookup_table(ColorMap.PAPER, LIGHT)
         self.exporter = Exporter(
             session,
+            weights_alone(session),
             self.transfers,
             self.picture,
             lambda _colors: Style(LIGHT, table, QGuiApplication.font()),
