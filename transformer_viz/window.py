@@ -31,6 +31,7 @@ from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.file_commands import FileCommands
 from transformer_viz.gate_commands import GateCommands
 from transformer_viz.heads.commands import HeadsCommands
+from transformer_viz.heads.role_lines import RoleLines
 from transformer_viz.help_commands import HelpCommands
 from transformer_viz.history import History
 from transformer_viz.menus import DocumentMenus
@@ -148,7 +149,9 @@ class Window(QMainWindow):
         self.gate_bar = self.gates.bar(self.commands)
         self.heads_map = HeadsMap(session, self._measured, self._spotlight)
         self.stage = Stage(session, self._controller)
-        self.inspector = Inspector(session, self._measured, self._spotlight)
+        roles = RoleLines(session, self._controller.heads)
+        roles.wanted.connect(self.heads.show)
+        self.inspector = Inspector(session, self._measured, self._spotlight, roles)
         self.status_line = StatusLine(session)
 
     def _lay_out(self) -> None:

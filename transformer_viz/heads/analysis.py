@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from transformer_viz.heads.report import Report, read_report
+from transformer_viz.heads.report import Report, read_head, read_heads
 from transformer_viz.heads.store import Measured, Question, Store, checksum
 from transformer_viz.session import ModelInfo, Session
 from transformer_viz.training.child import Child
@@ -167,11 +166,13 @@ def _look(path: Path, store: Store) -> Iterator[tuple[str, Measured | None]]:
 
 def _keep(text: str, run: _Run, store: Store) -> Iterator[Measured | None]:
     try:
-        answer: Any = json.loads(text)
-        report = read_report(answer)
+        heads = list(read_heads(text))
+        measured = [read_head(each) for each in heads]
     except ValueError:
         yield None
         return
-    day = date.today().isoformat()
-    store.write(run.checksum, run.question, day, answer["heads"])
-    yield Measured(run.question, day, report)
+    found = Measured(
+        run.question, date.today().isoformat(), Report({each.head: each for each in measured})
+    )
+    store.write(run.checksum, found, heads)
+    yield found

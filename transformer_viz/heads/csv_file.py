@@ -8,27 +8,27 @@ from collections.abc import Sequence
 
 from transformer_viz.heads.report import MeasuredHead, Role
 
-_ROLE = ("score", "baseline", "threshold", "passed")
+_ROLE = ("role", "score", "baseline", "threshold", "passed")
 
 
 def to_csv(heads: Sequence[MeasuredHead]) -> str:
     """A line for each head: layer and head from 0 as in the JSON, its statistics, and each role
     that some head was measured for with score, baseline, threshold and verdict."""
     statistics = list(dict.fromkeys(name for each in heads for name in each.statistics))
-    roles = list(dict.fromkeys(role.name for each in heads for role in each.roles))
+    sorts = list(dict.fromkeys(role.sort for each in heads for role in each.roles))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    claims = [f"{role} {field}" for role in roles for field in _ROLE]
+    claims = [f"{sort} {field}" for sort in sorts for field in _ROLE]
     writer.writerow(["kind", "layer", "head", *statistics, *claims])
     for each in heads:
         kind, layer, head = each.head
-        cells = [cell for name in roles for cell in _cells(each.role(name))]
+        cells = [cell for sort in sorts for cell in _cells(each.role(sort))]
         numbers = [each.statistics.get(name) for name in statistics]
         writer.writerow([kind.value, layer, head, *numbers, *cells])
     return text.getvalue()
 
 
-def _cells(role: Role | None) -> list[float | bool | None]:
+def _cells(role: Role | None) -> list[str | float | bool | None]:
     if role is None:
         return [None] * len(_ROLE)
-    return [role.score, role.baseline, role.threshold, role.passed]
+    return [role.name, role.score, role.baseline, role.threshold, role.passed]

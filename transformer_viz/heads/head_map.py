@@ -15,7 +15,7 @@ from transformer_viz.drawing.head_grid import LEAST, GridLayout, HeadGrid, draw_
 from transformer_viz.drawing.numbers import compact, signed
 from transformer_viz.drawing.scales import Legend
 from transformer_viz.heads.report import Report
-from transformer_viz.heads.wording import column, judgement, role_name, roles_in_words
+from transformer_viz.heads.wording import column, judgement, role_name, roles_in_words, sort_name
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.accessibility import announce
@@ -47,7 +47,7 @@ class HeadMap(Picture):
         session.selectionChanged.connect(self._on_selection)
 
     def show_report(self, report: Report, shown: str) -> None:
-        """`shown`: the name of a statistic or of a role of the report."""
+        """`shown`: the name of a statistic or a sort of role in the report."""
         self._report, self._shown = report, shown
         self._grid = head_grid(report, shown)
         self.updateGeometry()
@@ -100,7 +100,7 @@ class HeadMap(Picture):
             return head_name(head)
         role = measured.role(self._shown)
         if role is not None:
-            said = f"{role_name(role.name).short}. {judgement(role)}"
+            said = f"{role_name(role).short}. {judgement(role)}"
         elif self._shown in measured.statistics:
             about = column(self._shown)
             said = f"{about.name} {signed(measured.statistics[self._shown], about.digits)}"
@@ -160,10 +160,10 @@ def _nearest(heads: tuple[Head, ...], layer: int, head: int) -> Head:
 
 
 def head_grid(report: Report, shown: str) -> HeadGrid:
-    """The picture of one statistic, or of one role: its score, and a corner where it passed."""
+    """Of one statistic, or of one sort of role: its score, and a corner where it is passed."""
     values: dict[Head, float | None] = {}
     marked = set()
-    is_role = shown in report.roles
+    is_role = shown in report.sorts
     for each in report:
         role = each.role(shown)
         values[each.head] = role.score if role is not None else each.statistics.get(shown)
@@ -180,7 +180,7 @@ def head_grid(report: Report, shown: str) -> HeadGrid:
 
 
 def _legend(shown: str, is_role: bool, largest: float) -> Legend:
-    name = role_name(shown).short if is_role else column(shown).name
+    name = sort_name(shown).short if is_role else column(shown).name
     share = is_role or column(shown).share
     ticks = ((1.0, compact(largest)), (0.5, compact(largest / 2)), (0.0, "0"))
     scale = "absolute 0–1" if share else "0 – largest"

@@ -25,7 +25,7 @@ from transformer_viz.heads.resolving_page import ResolvingPage
 from transformer_viz.heads.role_page import RolePage
 from transformer_viz.heads.run_bar import RunBar
 from transformer_viz.heads.table import HeadsTable
-from transformer_viz.heads.wording import column, listed, role_name
+from transformer_viz.heads.wording import COREFERENCE, column, listed, sort_name
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.focus import Panel
@@ -187,11 +187,11 @@ class HeadsPanel(Panel):
 
     def _fill_colors(self, report: Report) -> None:
         """Roles first: they are what one asks for."""
-        chosen = self.colored_by.currentData() or ""
+        chosen = self.colored_by.currentData() or COREFERENCE
         self.colored_by.clear()
-        for name in sorted(report.roles, key=lambda name: -_count(report, name)):
-            self.colored_by.addItem(f"role: {role_name(name).short}", name)
-        if report.roles:
+        for sort in sorted(report.sorts, key=lambda sort: -_count(report, sort)):
+            self.colored_by.addItem(f"role: {sort_name(sort).short}", sort)
+        if report.sorts:
             self.colored_by.insertSeparator(self.colored_by.count())
         for name in listed(report.statistics):
             self.colored_by.addItem(column(name).name, name)
@@ -201,7 +201,7 @@ class HeadsPanel(Panel):
         shown = self.colored_by.currentData()
         if self._report is not None and shown:
             self.map.show_report(self._report, shown)
-            if shown in self._report.roles and self.tabs.currentIndex() == MAP:
+            if shown in self._report.sorts and self.tabs.currentIndex() == MAP:
                 self.page.prefer(shown)
 
     def _show_tab(self, index: int) -> None:
@@ -219,5 +219,5 @@ class HeadsPanel(Panel):
         self._session.select(kind=head.kind, layer=head.layer, head=head.head)
 
 
-def _count(report: Report, name: str) -> int:
-    return sum(role.name == name for each in report for role in each.passed)
+def _count(report: Report, sort: str) -> int:
+    return sum(role.sort == sort for each in report for role in each.passed)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +12,7 @@ from typing import Any
 from core.trace.trace import AttentionKind, Head
 
 IMPORTANCE = "importance"
+_HEADS = re.compile(r'"heads": \[')
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +37,31 @@ class Role:
     """A claim about a head, passed where a published threshold is reached.
 
     Attributes:
-        baseline: what a rule that knows nothing of the sentence would score; None where the
-            definition has none.
+        name: as in the JSON, such as "positional(-1)" or "gold:coreference".
+        baseline: what a head scores that spreads its weight evenly, of gold roles one that always
+            looks ``offset`` words away.
+        on: the token of a sink.
+        direction: of gold roles, "forward" from the word that needs the other one, or "backward".
+        links: of gold roles, how many there were.
         best, worst: the sentences that show it best and worst.
     """
 
     name: str
     score: float
-    baseline: float | None
-    threshold: float | None
+    baseline: float
+    threshold: float
     passed: bool
+    on: str
+    direction: str
+    links: int | None
+    offset: int | None
     best: tuple[Evidence, ...]
     worst: tuple[Evidence, ...]
+
+    @property
+    def sort(self) -> str:
+        """The name without the offset, which differs from head to head."""
+        return self.name.partition("(")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +73,8 @@ class MeasuredHead:
     statistics: Mapping[str, float]
     roles: tuple[Role, ...]
 
-    def role(self, name: str) -> Role | None:
-        return next((role for role in self.roles if role.name == name), None)
+    def role(self, sort: str) -> Role | None:
+        return next((role for role in self.roles if role.sort == sort), None)
 
     @property
     def passed(self) -> tuple[Role, ...]:
@@ -79,9 +96,9 @@ class Report:
         return tuple(dict.fromkeys(name for each in self for name in each.statistics))
 
     @property
-    def roles(self) -> tuple[str, ...]:
-        """The names of all roles that some head was measured for."""
-        return tuple(dict.fromkeys(role.name for each in self for role in each.roles))
+    def sorts(self) -> tuple[str, ...]:
+        """The sorts of roles that some head was measured for."""
+        return tuple(dict.fromkeys(role.sort for each in self for role in each.roles))
 
 
 def read_head(value: Any) -> MeasuredHead:
@@ -96,12 +113,20 @@ def read_head(value: Any) -> MeasuredHead:
         raise ValueError(f"not a measured head: {error}") from error
 
 
-def read_report(value: Any) -> Report:
-    """The whole answer. Raises ValueError if it is not as documented."""
-    if not isinstance(value, dict) or not isinstance(value.get("heads"), list):
-        raise ValueError("not a report on heads")
-    measured = [read_head(each) for each in value["heads"]]
-    return Report({each.head: each for each in measured})
+def read_heads(text: str) -> Iterator[dict[str, Any]]:
+    """The ``heads`` of the JSON, one after the other, as a whole it would keep the interpreter for
+    long. Raises ValueError if it is not as documented."""
+    decoder = json.JSONDecoder()
+    found = _HEADS.search(text)
+    if found is None:
+        raise ValueError("no heads")
+    place = found.end()
+    while text.startswith("{", place):
+        head, place = decoder.raw_decode(text, place)
+        yield head
+        place += len(", ") * text.startswith(", ", place)
+    if not text.startswith("]", place):
+        raise ValueError("the heads do not end")
 
 
 def _numbers(statistics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
@@ -116,9 +141,13 @@ def _role(value: Mapping[str, Any]) -> Role:
     return Role(
         name=str(value["role"]),
         score=float(value["score"]),
-        baseline=_optional(value.get("baseline")),
-        threshold=_optional(value.get("threshold")),
+        baseline=float(value["baseline"]),
+        threshold=float(value["threshold"]),
         passed=bool(value["passed"]),
+        on=str(value.get("on", "")),
+        direction=str(value.get("direction", "")),
+        links=_optional(value.get("links")),
+        offset=_optional(value.get("offset")),
         best=tuple(_evidence(each) for each in value["best"]),
         worst=tuple(_evidence(each) for each in value["worst"]),
     )
@@ -126,17 +155,17 @@ def _role(value: Mapping[str, Any]) -> Role:
 
 def _evidence(value: Mapping[str, Any]) -> Evidence:
     return Evidence(
-        source=str(value["source"]),
-        target=str(value["target"] or ""),
+        source=sys.intern(str(value["source"])),
+        target=sys.intern(str(value["target"])),
         query=int(value["query"]),
         key=int(value["key"]),
         score=float(value["score"]),
     )
 
 
-def _optional(value: Any) -> float | None:
-    return None if value is None else float(value)
+def _optional(value: Any) -> int | None:
+    return None if value is None else int(value)
 
 
 def _margin(role: Role) -> float:
-    return role.score - (role.threshold or 0.0)
+    return role.score - role.threshold

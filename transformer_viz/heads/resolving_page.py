@@ -42,7 +42,7 @@ _WORDS_HEIGHT = 9 * GRID
 
 
 class ResolvingPage(Panel):
-    """Space flips the adjective wherever the keyboard is on this page."""
+    """Space flips the adjective in the list of pairs and in that of heads."""
 
     showWanted = Signal(object)  # Head, in the sentence looked at
 
@@ -52,7 +52,7 @@ class ResolvingPage(Panel):
         super().__init__(parent)
         self._session = session
         self._resolving = resolving
-        self.pairs = QListWidget()
+        self.pairs = _Pairs()
         self.pairs.setAccessibleName("Minimal pairs")
         self.pairs.setFrameShape(QListWidget.Shape.NoFrame)
         self.pairs.setMinimumWidth(_LIST_WIDTH)
@@ -65,7 +65,8 @@ class ResolvingPage(Panel):
         self._lay_out()
         self.pairs.currentRowChanged.connect(lambda row: resolving.choose(max(0, row)))
         self.flip.clicked.connect(self.flip_adjective)
-        self.rows.flipWanted.connect(self.flip_adjective)
+        for part in (self.pairs, self.rows):
+            part.flipWanted.connect(self.flip_adjective)
         self.rows.showWanted.connect(self.showWanted)
         resolving.changed.connect(self._refresh)
         resolving.flippedChanged.connect(self._say_pair)
@@ -149,12 +150,6 @@ class ResolvingPage(Panel):
             self._said.setText(f"{' · '.join(parts)}. Framed: the noun that is meant.")
         self.rows.viewport().update()
         self._words.update()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Space:
-            self.flip_adjective()
-        else:
-            super().keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -264,6 +259,18 @@ class HeadRows(RowList):
     def _score(self, head: Head) -> str:
         resolution = self._resolving.resolution
         return "" if resolution is None else percent(resolution.both[head])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Space:
+            self.flipWanted.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class _Pairs(QListWidget):
+    """Space flips; a list would deselect by it."""
+
+    flipWanted = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Space:

@@ -85,11 +85,11 @@ class RolePage(QWidget):
             passed = measured.passed
             missed = sorted(
                 (role for role in measured.roles if not role.passed),
-                key=lambda role: (role.threshold or 0) - role.score,
+                key=lambda role: role.threshold - role.score,
             )
             for role in (*passed, *missed):
-                self.roles.addItem(_entry(role), role.name)
-                definition = role_name(role.name).definition
+                self.roles.addItem(_entry(role), role.sort)
+                definition = role_name(role).definition
                 index = self.roles.count() - 1
                 self.roles.setItemData(index, definition, Qt.ItemDataRole.ToolTipRole)
         self.roles.setVisible(self.roles.count() > 0)
@@ -107,9 +107,8 @@ class RolePage(QWidget):
             self._claim.setText(NOTHING if known else "This head was not measured.")
             self._judgement.setText("")
         else:
-            name = role_name(role.name)
-            verb = name.claim if role.passed else f"hardly {name.claim}"
-            self._claim.setText(f"It {verb}.")
+            name = role_name(role)
+            self._claim.setText(f"{'It' if role.passed else 'Not shown: that it'} {name.claim}.")
             self._judgement.setText(judgement(role))
             for label in (self._claim, self._judgement):
                 label.setToolTip(name.definition)
@@ -123,7 +122,7 @@ class RolePage(QWidget):
 
 
 def _entry(role: Role) -> str:
-    return f"{'✓' if role.passed else '–'} {role_name(role.name).short}  {role.score:.2f}"
+    return f"{'✓' if role.passed else '–'} {role_name(role).short}  {role.score:.2f}"
 
 
 def _label(role: str) -> QLabel:

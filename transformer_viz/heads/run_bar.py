@@ -76,7 +76,7 @@ class RunBar(QWidget):
         row.addWidget(self.cancel)
         row.addWidget(self.csv)
 
-        self._fill_corpus(Question())
+        self._show_question(Question())
         self.measure.clicked.connect(lambda: analysis.measure(self.question))
         self.cancel.clicked.connect(analysis.cancel)
         self.csv.clicked.connect(self.csvWanted)
@@ -131,7 +131,7 @@ class RunBar(QWidget):
         set_role(self.said, "error" if analysis.problem and running is None else "soft")
         if running is None:
             measured = analysis.measured
-            about = f"Measured on {measured_on(measured)}" if measured else ""
+            about = measured_on(measured) if measured else ""
             self.said.setText(f"⚠ {analysis.problem}" if analysis.problem else about)
             return
         if progress is None:

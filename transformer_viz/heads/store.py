@@ -73,11 +73,12 @@ class Store:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
-    def write(self, checksum: str, question: Question, day: str, heads: Sequence[Any]) -> None:
+    def write(self, checksum: str, measured: Measured, heads: Sequence[Any]) -> None:
         """`heads`: as in the JSON. What cannot be written is measured again another time."""
         if self._folder is None:
             return
-        about = {"format": FORMAT, "day": day, "question": asdict(question)}
+        question = asdict(measured.question)
+        about = {"format": FORMAT, "day": measured.day, "question": question}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             text = "".join(json.dumps(line) + "\n" for line in (about, *heads))

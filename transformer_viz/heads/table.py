@@ -81,7 +81,7 @@ class HeadsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(section)
         if role == Qt.ItemDataRole.ToolTipRole and section == ROLES and measured.passed:
-            return "\n".join(role_name(one.name).claim for one in measured.passed)
+            return "\n".join(role_name(one).claim for one in measured.passed)
         return None
 
     def text(self, measured: MeasuredHead, section: int) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from transformer_viz.drawing.numbers import percent
 from transformer_viz.heads.report import IMPORTANCE, MeasuredHead, Role
 from transformer_viz.heads.store import GRAMMAR, Measured, Question
 
 _OFFSET = re.compile(r"(?:offset |positional\()([+-]?\d+)\)?")
-_GOLD = "gold:"
+GOLD = "gold:"
+COREFERENCE = "gold:coreference"
+FEWEST_LINKS = 20
+"""Fewer say too little to give a role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ _COLUMNS = {
         "median distance",
         "median",
         "Half of all weight lies at most so many tokens away.",
-        digits=1,
+        digits=0,
         share=False,
     ),
     "special_share": Column(
@@ -68,12 +72,13 @@ _COLUMNS = {
     "sink_score": Column(
         "sink",
         "sink",
-        "The most weight that one key gets, averaged over the queries (after Xiao et al. 2023).",
+        "The weight that the key gets which receives most, averaged over the queries "
+        "(after Xiao et al. 2023).",
     ),
     "effective_span": Column(
         "effective span",
         "span",
-        "exp of the entropy in nats: on how many tokens the weight lies.",
+        "2 to the entropy of a row: so many tokens an even spread would lie on.",
         digits=1,
         share=False,
     ),
@@ -109,98 +114,144 @@ def column(statistic: str) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class RoleName:
-    """``short``: for a table; ``claim``: what the head does, as a sentence without its subject."""
+    """``short``: for a table; ``claim``: what the head does, without its subject."""
 
     short: str
     claim: str
     definition: str
 
 
-_LINGUISTIC = (
-    "Share of the {0} whose heaviest word is the right one, by the grammar's own annotation. "
-    "Baseline: the most frequent distance. Threshold: 10 per cent points more "
-    "(Voita et al. 2019)."
+_HEAVIEST = "Share of the queries whose heaviest token, specials apart, is "
+_GOLD_SHARE = (
+    "Share of the words whose heaviest word is the right one, by the grammar's own annotation; "
+    "punctuation, specials and the word itself do not count. The role is given from 10 per cent "
+    "points above always looking equally far (Voita et al. 2019)."
 )
-_ROLES = {
+_SINKS = {
+    "end": "the end of the sentence",
+    "first": "the first token",
+    "final mark": "the final punctuation mark",
+}
+_PLACES = {-1: "the token before", 0: "the token itself", 1: "the token after"}
+_SORTS = {
+    "positional": RoleName("position", "", _HEAVIEST + "at one fixed offset (Voita et al. 2019)."),
     "sink": RoleName(
-        "sink",
-        "puts its weight on one token that says nothing",
-        "The largest mean weight that one special token or punctuation mark gets "
-        "(after Xiao et al. 2023).",
+        "sink", "", "Mean weight on one token, whatever the query is (Xiao et al. 2023)."
     ),
     "broad": RoleName(
         "broad",
         "looks at everything a little",
-        "Share of the queries in which no single token gets more than a tenth (Clark et al. 2019).",
+        "1 − the largest weight of a row, over the rows of 20 keys or more (Clark et al. 2019).",
     ),
     "diagonal": RoleName(
-        "aligner",
-        "follows the order of the source word by word",
-        "Mean weight at j = round(i·n/m).",
+        "diagonal",
+        "follows the order of the source, word by word",
+        "Mean weight on the key at round(i·n/m).",
     ),
     "rare-word": RoleName(
         "rare word",
         "looks at the rarest word of the sentence",
-        "Share of the queries whose heaviest token is the rarest of the sentence "
-        "(Voita et al. 2019).",
+        _HEAVIEST + "the rarest of the sentence (Voita et al. 2019).",
     ),
 }
-_GOLD_ROLES = {
-    "coreference": ("“it”", "from “it” to the noun that is meant", "pronouns"),
-    "distractor": ("distractor", "from “it” to the noun that is not meant", "pronouns"),
-    "relative": ("relative", "from the relative pronoun to its noun", "relative pronouns"),
-    "particle": ("particle", "from a separable particle to its verb", "particles"),
-    "auxiliary": ("auxiliary", "from the participle to its auxiliary", "participles"),
-    "perfect": ("perfect", "from the participle to “has”", "participles"),
-    "passive": ("passive", "from the participle to “is”", "participles"),
-    "future": ("future", "from the infinitive to “will”", "infinitives"),
-    "modal": ("modal", "from the infinitive to its modal verb", "infinitives"),
-    "subject": ("subject", "from the verb to its subject", "verbs"),
-    "subject_verb": ("subject", "from the verb to its subject", "verbs"),
-    "object": ("object", "from the object to its verb", "objects"),
-    "indirect_object": ("indirect object", "from the indirect object to its verb", "objects"),
-    "possessive": ("possessive", "from “its” to the owner", "possessives"),
-    "attribute": ("attribute", "from the adjective to its noun", "adjectives"),
-    "predicate": ("predicate", "from the adjective to what it is said of", "adjectives"),
-    "subordinate": ("subordinate", "from the verb to its conjunction", "verbs"),
-    "comparative": ("comparative", "from “than” to the comparative", "comparisons"),
-    "negation": ("negation", "from the negation to its verb", "negations"),
-    "coordination": ("coordination", "from a conjunct to the first one", "conjuncts"),
-    "question": ("question", "from the question word to its verb", "question words"),
-    "alignment": ("alignment", "from a word to its translation", "words"),
+_GOLD = {
+    "coreference": ("“it”", "the pronoun", "the noun it means"),
+    "possessive": ("possessive", "the possessive", "the owner"),
+    "relative": ("relative", "the relative pronoun", "its noun"),
+    "subject": ("subject", "the verb", "its subject"),
+    "attracted_subject": ("far subject", "the verb", "its subject beyond another noun"),
+    "object": ("object", "the object", "its verb"),
+    "indirect_object": ("indirect object", "the indirect object", "its verb"),
+    "attribute": ("attribute", "the adjective", "its noun"),
+    "predicate": ("predicate", "the adjective", "what it is said of"),
+    "auxiliary": ("auxiliary", "the verb", "its auxiliary"),
+    "perfect": ("perfect", "the participle", "its “have”"),
+    "future": ("future", "the infinitive", "“will”"),
+    "modal": ("modal", "the infinitive", "its modal verb"),
+    "passive": ("passive", "the participle", "its “be”"),
+    "particle": ("particle", "the particle", "its verb"),
+    "subordinate": ("subordinate", "the verb", "its conjunction"),
+    "fronted": ("fronted", "the verb", "what stands before it"),
+    "question": ("question", "the question word", "its verb"),
+    "two_way": ("two-way", "the preposition", "its verb"),
+    "comparative": ("comparative", "“than”", "its comparative"),
+    "causative": ("causative", "“make”", "its comparative"),
+    "coordination": ("coordination", "the conjunct", "the first one"),
+    "negation": ("negation", "the negation", "its verb"),
 }
+"""Short name, the word that needs another one, and that one."""
 
 
-def role_name(name: str) -> RoleName:
-    """How a role is named; one that is not known here has the name that the JSON gives it."""
-    offset = _OFFSET.fullmatch(name)
+def sort_name(sort: str) -> RoleName:
+    """How a sort of role is named; one not known here has the name that the JSON gives it."""
+    if sort.startswith(GOLD):
+        relation = sort.removeprefix(GOLD)
+        plain = relation.replace("_", " ")
+        short = _GOLD.get(relation, (plain, "", ""))[0]
+        return RoleName(short, "", _GOLD_SHARE)
+    return _SORTS.get(sort) or RoleName(sort, sort, "")
+
+
+def role_name(role: Role) -> RoleName:
+    """How the role of one head is named: with its offset, its token, or its direction."""
+    general = sort_name(role.sort)
+    offset = _OFFSET.fullmatch(role.name)
     if offset is not None:
-        return _positional(int(offset[1]))
-    if name.startswith(_GOLD):
-        kind = name.removeprefix(_GOLD)
-        plain = kind.replace("_", " ").replace("-", " ")
-        short, link, words = _GOLD_ROLES.get(
-            kind.replace("-", "_"), (plain, f"along the dependency “{plain}”", "words")
-        )
-        return RoleName(f"gold: {short}", f"looks {link}", _LINGUISTIC.format(words))
-    plain = name.replace("_", " ")
-    return _ROLES.get(name) or RoleName(plain, plain, "")
+        place = _signed(int(offset[1]))
+        where = _PLACES.get(int(offset[1]), f"the token at {place}")
+        return replace(general, short=f"position {place}", claim=f"looks at {where}")
+    if role.sort == "sink":
+        where = _SINKS.get(role.on, role.on)
+        return replace(general, claim=f"rests on {where}, whatever the query is")
+    if role.sort.startswith(GOLD):
+        return replace(general, claim=_link(role))
+    return general
 
 
 def judgement(role: Role) -> str:
-    """Score, baseline and threshold in one sentence."""
-    words = [f"Score {role.score:.2f}"]
-    if role.baseline is not None:
-        words.append(f"baseline {role.baseline:.2f}")
-    if role.threshold is not None:
-        words.append(f"threshold {role.threshold:.2f}")
-    verdict = "passed" if role.passed else "not reached"
-    return f"{', '.join(words)}: {verdict}."
+    """Score, baseline and threshold in words."""
+    if role.links is not None:
+        return _gold_judgement(role)
+    verdict = "passed" if role.passed else "not passed"
+    return (
+        f"Score {role.score:.2f}, an even spread gives {role.baseline:.2f}; "
+        f"the role begins at {role.threshold:.2f}: {verdict}."
+    )
+
+
+def _gold_judgement(role: Role) -> str:
+    assert role.links is not None
+    text = f"Right in {percent(role.score)} of {role.links:,}"
+    if role.offset is not None:
+        text += f", always looking {_away(role.offset)} in {percent(role.baseline)}"
+    if role.links < FEWEST_LINKS:
+        return f"{text}: too few to give the role."
+    if role.threshold > 1:
+        return f"{text}: no head could be clearly better, so this shows nothing."
+    verdict = "passed" if role.passed else "not passed"
+    return f"{text}; the role begins at {percent(role.threshold)}: {verdict}."
+
+
+def _link(role: Role) -> str:
+    relation = role.sort.removeprefix(GOLD)
+    if relation not in _GOLD:
+        return f"follows the link “{relation.replace('_', ' ')}”"
+    _short, needy, needed = _GOLD[relation]
+    if role.direction == "backward":
+        return f"looks from {needed} to {needy}"
+    return f"looks from {needy} to {needed}"
+
+
+def _away(offset: int) -> str:
+    if not offset:
+        return "at the same place"
+    words = "word" if abs(offset) == 1 else "words"
+    return f"{abs(offset)} {words} {'ahead' if offset > 0 else 'back'}"
 
 
 def roles_in_words(measured: MeasuredHead) -> str:
     """The short names of the roles that it has, for a cell of a table."""
-    return ", ".join(role_name(role.name).short for role in measured.passed)
+    return ", ".join(role_name(role).short for role in measured.passed)
 
 
 def measured_on(measured: Measured) -> str:
@@ -225,19 +276,6 @@ def listed(statistics: Sequence[str]) -> list[str]:
     )
     order += [*offsets, *known[known.index("special_share") :]]
     return [name for name in dict.fromkeys([*order, *statistics]) if name in statistics]
-
-
-def _positional(offset: int) -> RoleName:
-    place = _signed(offset)
-    where = {-1: "the token before", 0: "the token itself", 1: "the token after"}.get(
-        offset, f"the token at {place}"
-    )
-    return RoleName(
-        f"position {place}",
-        f"looks at {where}",
-        f"Share of the queries whose heaviest token, specials apart, is at offset {place} "
-        "(Voita et al. 2019).",
-    )
 
 
 def _signed(offset: int) -> str:

@@ -8,6 +8,7 @@ from core.trace.head_map import entries, map_row
 from core.trace.statistics import HeadStatistics
 from core.trace.trace import Head
 from transformer_viz.drawing.bars import heaviest
+from transformer_viz.heads.role_lines import RoleLines
 from transformer_viz.measures import MEASURES
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font, set_role
@@ -35,9 +36,11 @@ class Inspector(QScrollArea):
         session: Session,
         measured: MeasuredHeads,
         spotlight: Spotlight,
+        roles: RoleLines,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self.roles = roles
         self._session = session
         self._measured = measured
         self._spotlight = spotlight
@@ -84,6 +87,7 @@ class Inspector(QScrollArea):
         self._statistics_title = _label("title", wrap=True)
         for part in (
             self._heads,
+            self.roles,
             self.gates,
             _rule(),
             self._query,

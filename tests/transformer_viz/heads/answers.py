@@ -19,7 +19,7 @@ SOURCES = [f"The animal number{number} slept ." for number in range(10)]
 def answer(*, importance: bool = False) -> dict[str, Any]:
     return {
         "model": "good",
-        "corpus": {"name": "grammar", "sentences": 100},
+        "corpus": {"name": "grammar", "sentences": 100, "left_out": 0},
         "heads": [
             _head(kind.value, layer, head, importance)
             for kind in AttentionKind
@@ -35,17 +35,17 @@ def _head(kind: str, layer: int, head: int, importance: bool) -> dict[str, Any]:
         "confidence": place,
         "entropy": 10 * place,
         "entropy_normalised": 1 - place,
-        "mean_distance": None if kind == "cross" else 3 * place,
-        "median_distance": None if kind == "cross" else 2 * place,
-        "offset_shares": {"-1": place, "0": 0.25, "1": 0.125},
         "special_share": 0.5,
         "sink_score": 0.2,
         "effective_span": 4.25,
-        "distance_histogram": [0.5, 0.25, 0.25],
     }
     if kind == "cross":
-        statistics["offset_shares"] = None
         statistics["diagonal_score"] = place
+    else:
+        statistics["mean_distance"] = 3 * place
+        statistics["median_distance"] = 2
+        statistics["offset_shares"] = {"-1": place, "0": 0.25, "1": 0.125}
+        statistics["distance_histogram"] = [0.5, 0.25, 0.25]
     found: dict[str, Any] = {
         "kind": kind,
         "layer": layer,
@@ -58,10 +58,13 @@ def _head(kind: str, layer: int, head: int, importance: bool) -> dict[str, Any]:
 
 def _role(name: str, kind: str, layer: int, head: int) -> dict[str, Any]:
     passed = (kind, layer, head) == PREVIOUS and name == "positional(-1)"
+    gold = {"direction": "forward", "links": 128, "offset": -2} if name.startswith("gold:") else {}
     return {
+        **gold,
+        **({"on": "end"} if name == "sink" else {}),
         "role": name,
         "score": 0.95 if passed else 0.3,
-        "baseline": 0.2 if name.startswith("gold:") else None,
+        "baseline": 0.2,
         "threshold": 0.3 if name.startswith("gold:") else 0.9,
         "passed": passed,
         "best": [_evidence(number, 0.99 - number / 100) for number in range(10)],

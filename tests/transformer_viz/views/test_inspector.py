@@ -12,6 +12,8 @@ from tests.transformer_viz.stage import texts
 from transformer_viz.drawing.bars import ROW
 from transformer_viz.linking import Place, linked
 from transformer_viz.measures import MEASURES, measure
+from transformer_viz.heads.analysis import HeadAnalysis
+from transformer_viz.heads.role_lines import RoleLines
 from transformer_viz.session import Session
 from transformer_viz.views import measured_heads
 from transformer_viz.views.inspector import CAVEAT, Inspector
@@ -22,7 +24,8 @@ E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.
 
 
 def made(session: Session) -> Inspector:
-    return Inspector(session, MeasuredHeads(session, session), Spotlight(session, session))
+    roles = RoleLines(session, HeadAnalysis(session, None, session))
+    return Inspector(session, MeasuredHeads(session, session), Spotlight(session, session), roles)
 
 
 @pytest.fixture

@@ -1,0 +1,308 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from core.trace.trace import AttentionKind, Head
+from tests.transformer_viz.heads.answers import SOURCES
+from tests.transformer_viz.heads.desk import Desk, desk
+from tests.transformer_viz.stage import FakeBackend, texts
+from transformer_viz.engine import Engine
+from transformer_viz.heads.panel import MAP, TABLE, HeadsPanel
+from transformer_viz.heads.report import Evidence
+from transformer_viz.heads.resolving import Resolving
+from transformer_viz.heads.role_lines import NO_ROLE, RoleLines
+from transformer_viz.heads.store import GRAMMAR, Question
+from transformer_viz.theme import DARK, LIGHT
+
+__all__ = ["desk"]
+
+E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def panel(desk: Desk, qtbot: QtBot) -> HeadsPanel:
+    engine = Engine(FakeBackend(), desk.session)
+    panel = HeadsPanel(desk.session, desk.analysis, Resolving(desk.session, engine, desk.session))
+    qtbot.addWidget(panel, before_close_func=lambda _panel: engine.close())
+    panel.resize(1280, 300)
+    panel.apply_theme(LIGHT)
+    panel.show()
+    return panel
+
+
+def row_of(panel: HeadsPanel, row: int) -> list[str]:
+    model = panel.table.model()
+    return [str(model.index(row, column).data()) for column in range(model.columnCount())]
+
+
+def column_of(panel: HeadsPanel, name: str) -> int:
+    model = panel.table.model()
+    names = [model.headerData(i, Qt.Orientation.Horizontal) for i in range(model.columnCount())]
+    return names.index(name)
+
+
+def heads_in_order(panel: HeadsPanel) -> list[Head]:
+    return [each.head for each in panel.table.order]
+
+
+def test_it_says_what_to_do_before_anything_is_measured(desk: Desk, panel: HeadsPanel) -> None:
+    assert "No model yet" in texts(panel)
+    assert not panel.run_bar.measure.isEnabled()
+    desk.open("good")
+    assert "The heads of this model have not been measured" in texts(panel)
+    assert not panel.run_bar.csv.isEnabled()
+    QTest.mouseClick(panel.run_bar.measure, LEFT)
+    assert desk.child.asked[0][:2] == ["heads", "--model"]
+    assert "Measuring …" in texts(panel)
+
+
+def test_progress_and_what_is_left_are_told_and_it_can_be_cancelled(
+    desk: Desk, panel: HeadsPanel
+) -> None:
+    desk.open("good")
+    desk.analysis.measure(Question())
+    assert panel.run_bar.bar.maximum() == 0, "nobody knows yet"
+    desk.child.progressed.emit('{"done": 1500, "total": 2000, "seconds_left": 61.0}')
+    assert panel.run_bar.said.text() == "Measuring the heads of good: 1,500 of 2,000, 1 min left"
+    assert panel.run_bar.bar.value() == 750
+    QTest.mouseClick(panel.run_bar.cancel, LEFT)
+    assert desk.child.cancelled == 1
+    assert panel.run_bar.measure.isVisible()
+
+
+def test_a_failure_is_told_in_its_own_words(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.analysis.measure(Question())
+    desk.child.failed.emit("gone.tsv is not there.")
+    assert panel.run_bar.said.text() == "⚠ gone.tsv is not there."
+    assert panel.run_bar.measure.isEnabled()
+
+
+def test_sample_and_corpus_are_chosen(
+    desk: Desk, panel: HeadsPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.open("good")
+    bar = panel.run_bar
+    assert bar.question == Question(GRAMMAR, 1_000)
+    bar.sentences.setValue(250)
+    names = ["/a/source.en", "/a/target.de"]
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_arguments: (names, ""))
+    bar.corpus.activated.emit(bar.corpus.count() - 1)
+    assert bar.corpus.currentText() == "source.en, target.de"
+    QTest.mouseClick(bar.importance, LEFT, pos=QPoint(8, bar.importance.height() // 2))
+    assert bar.question == Question("/a/source.en,/a/target.de", 250, importance=True)
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_arguments: ([], ""))
+    bar.corpus.activated.emit(bar.corpus.count() - 1)
+    assert bar.question.corpus == "/a/source.en,/a/target.de", "a dialog that is given up"
+
+
+def test_the_table_has_every_head_with_numbers_on_the_right(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.measure(importance=True)
+    assert panel.table.model().rowCount() == 18
+    row = row_of(panel, 1)
+    assert row[:4] == ["Encoder self 1.2", "position −1", "0.0020", "0.20"]
+    cross = row_of(panel, 17)
+    assert cross[0] == "Cross 2.3"
+    assert cross[column_of(panel, "dist.")] == "–"
+    model = panel.table.model()
+    for column, side in ((0, Qt.AlignmentFlag.AlignLeft), (3, Qt.AlignmentFlag.AlignRight)):
+        aligned = model.index(0, column).data(Qt.ItemDataRole.TextAlignmentRole)
+        assert aligned & side
+    assert panel.run_bar.said.text().startswith("1,000 sentences of the generated corpus, 20")
+
+
+def test_the_table_is_sorted_by_click_and_by_key(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.measure()
+    first = heads_in_order(panel)
+    assert first[0] == Head(E, 0, 0)
+    column = column_of(panel, "dist.")
+    header = panel.table.horizontalHeader()
+    place = QPoint(header.sectionViewportPosition(column) + 8, header.height() // 2)
+    QTest.mouseClick(header.viewport(), LEFT, pos=place)
+    order = heads_in_order(panel)
+    assert {order[0], order[1]} == {Head(E, 1, 2), Head(D, 1, 2)}, "the largest first"
+    assert all(head.kind is C for head in order[12:]), "those without the number last"
+    QTest.mouseClick(header.viewport(), LEFT, pos=place)
+    assert heads_in_order(panel)[-1] in (Head(E, 1, 2), Head(D, 1, 2))
+    panel.table.setCurrentIndex(panel.table.model().index(0, 0))
+    QTest.keyClick(panel.table, Qt.Key.Key_S)
+    assert heads_in_order(panel) == first
+
+
+def test_table_and_explorer_select_the_same_head(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.measure()
+    panel.table.setFocus()
+    QTest.keyClick(panel.table, Qt.Key.Key_Down)
+    assert desk.session.selection.primary == Head(E, 0, 1)
+    desk.session.select(kind=C, layer=1, head=1)
+    assert panel.table.model().index(panel.table.currentIndex().row(), 0).data() == "Cross 2.2"
+    assert desk.session.selection.primary == Head(C, 1, 1)
+
+
+def test_a_role_is_told_with_score_baseline_and_threshold(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.measure()
+    desk.session.select(kind=E, layer=0, head=1)
+    said = texts(panel)
+    assert "It looks at the token before." in said
+    assert "Score 0.95, an even spread gives 0.20; the role begins at 0.90: passed." in said
+    roles = panel.page.roles
+    assert roles.itemText(0) == "✓ position −1  0.95"
+    index = roles.findData("gold:coreference")
+    roles.setCurrentIndex(index)
+    roles.activated.emit(index)
+    said = texts(panel)
+    assert "Not shown: that it looks from the pronoun to the noun it means." in said
+    assert (
+        "Right in 30\u00a0% of 128, always looking 2 words back in 20\u00a0%; "
+        "the role begins at 30\u00a0%: not passed."
+    ) in said
+
+
+def test_enter_leads_to_the_sentences_and_from_there_to_the_explorer(
+    desk: Desk, panel: HeadsPanel
+) -> None:
+    desk.open("good")
+    desk.measure()
+    shown: list[tuple[Head, Evidence]] = []
+    panel.showWanted.connect(lambda head, evidence: shown.append((head, evidence)))
+    desk.session.select(kind=E, layer=0, head=1)
+    panel.activateWindow()
+    panel.table.setFocus()
+    QTest.keyClick(panel.table, Qt.Key.Key_Return)
+    evidence = panel.page.evidence
+    desk.qtbot.waitUntil(evidence.hasFocus)
+    assert evidence.count == 22, "ten and ten under two headings"
+    QTest.keyClick(evidence, Qt.Key.Key_Return)
+    QTest.keyClick(evidence, Qt.Key.Key_End)
+    QTest.keyClick(evidence, Qt.Key.Key_Return)
+    assert [head for head, _ in shown] == [Head(E, 0, 1)] * 2
+    assert [one.source for _, one in shown] == [SOURCES[0], SOURCES[9]]
+    assert shown[0][1].score == pytest.approx(0.99)
+
+
+def test_keys_pass_over_the_headings_and_clicks_on_them_do_nothing(
+    desk: Desk, panel: HeadsPanel
+) -> None:
+    desk.open("good")
+    desk.measure()
+    evidence = panel.page.evidence
+    shown: list[Evidence] = []
+    evidence.wanted.connect(shown.append)
+    assert evidence.current == 1
+    for _ in range(10):
+        QTest.keyClick(evidence, Qt.Key.Key_Down)
+    assert evidence.current == 12
+    QTest.keyClick(evidence, Qt.Key.Key_Up)
+    assert evidence.current == 10
+    QTest.keyClick(evidence, Qt.Key.Key_Home)
+    assert evidence.current == 1
+    for row, count in ((0, 0), (2, 1)):
+        QTest.mouseClick(evidence.viewport(), LEFT, pos=evidence.row_rect(row).center())
+        assert len(shown) == count
+    assert evidence.current == 2
+
+
+def test_the_map_colours_by_statistic_or_role_and_selects(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.measure()
+    panel.show_tab(MAP)
+    by = panel.colored_by
+    assert by.currentText() == "role: “it”"
+    index = by.findData("positional")
+    by.setCurrentIndex(index)
+    by.activated.emit(index)
+    layout = panel.map.layout_now()
+    there = layout.rect(Head(E, 0, 1)).center().toPoint()
+    QTest.mouseClick(panel.map, LEFT, pos=there)
+    assert desk.session.selection.primary == Head(E, 0, 1)
+    assert "position −1. Score 0.95" in panel.map.accessibleDescription()
+    assert panel.page.role is not None
+    assert panel.page.role.name == "positional(-1)"
+    inside = there - QPoint(4, 4)
+    strong = panel.map.grab().toImage().pixelColor(inside)
+    faint = (
+        panel.map.grab()
+        .toImage()
+        .pixelColor(layout.rect(Head(E, 1, 2)).center().toPoint() - QPoint(4, 4))
+    )
+    assert strong.lightness() < faint.lightness()
+    index = by.findData("mean_distance")
+    by.setCurrentIndex(index)
+    by.activated.emit(index)
+    assert "mean distance 0.6" in panel.map.accessibleDescription()
+
+
+def test_keys_walk_the_map(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.measure()
+    panel.show_tab(MAP)
+    key = Qt.Key
+    for pressed, head in (
+        (key.Key_Right, Head(E, 0, 1)),
+        (key.Key_Down, Head(E, 1, 1)),
+        (key.Key_Down, Head(E, 1, 1)),
+        (key.Key_PageDown, Head(D, 1, 1)),
+        (key.Key_Left, Head(D, 1, 0)),
+        (key.Key_Left, Head(E, 1, 2)),
+        (key.Key_Right, Head(D, 1, 0)),
+        (key.Key_PageUp, Head(E, 1, 0)),
+        (key.Key_Up, Head(E, 0, 0)),
+        (key.Key_Left, Head(E, 0, 0)),
+    ):
+        QTest.keyClick(panel.map, pressed)
+        assert desk.session.selection.primary == head
+    panel.activateWindow()
+    QTest.keyClick(panel.map, key.Key_Return)
+    desk.qtbot.waitUntil(panel.page.evidence.hasFocus)
+
+
+def test_the_picture_is_the_same_table_in_both_themes(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.measure()
+    panel.show_tab(MAP)
+    grounds = []
+    for theme in (LIGHT, DARK):
+        panel.apply_theme(theme)
+        grounds.append(panel.map.grab().toImage().pixelColor(2, panel.map.height() - 3).name())
+    assert grounds == [LIGHT.paper, DARK.paper]
+
+
+def test_another_model_has_other_heads(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.measure()
+    panel.show_tab(TABLE)
+    desk.open("other", b"other weights")
+    assert "The heads of this model have not been measured" in texts(panel)
+    assert not panel.run_bar.csv.isEnabled()
+
+
+def test_the_inspector_says_the_roles_of_the_selected_head(desk: Desk, qtbot: QtBot) -> None:
+    lines = RoleLines(desk.session, desk.analysis)
+    qtbot.addWidget(lines)
+    lines.show()
+    desk.open("good")
+    assert not lines.lines.isVisible()
+    with qtbot.waitSignal(lines.wanted):
+        QTest.mouseClick(lines.open, LEFT)
+    desk.measure()
+    assert lines.lines.text() == NO_ROLE
+    desk.session.select(kind=E, layer=0, head=1)
+    assert lines.lines.text() == "looks at the token before (0.95)"
+
+
+def test_csv_is_wanted_by_a_click(desk: Desk, panel: HeadsPanel, tmp_path: Path) -> None:
+    desk.open("good")
+    desk.measure()
+    with desk.qtbot.waitSignal(panel.csvWanted):
+        QTest.mouseClick(panel.run_bar.csv, LEFT)

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.trace.trace import AttentionKind, Head
+from tests.transformer_viz.heads.answers import answer
+from transformer_viz.heads.csv_file import to_csv
+from transformer_viz.heads.report import Report, read_head, read_heads
+
+
+def report(**changes: bool) -> Report:
+    heads = [read_head(each) for each in answer(**changes)["heads"]]
+    return Report({each.head: each for each in heads})
+
+
+def test_every_head_is_read_with_its_numbers_and_roles() -> None:
+    found = report(importance=True)
+    assert len(found.heads) == 18
+    head = found.heads[Head(AttentionKind.ENCODER_SELF, 0, 1)]
+    assert head.statistics["confidence"] == pytest.approx(0.2)
+    assert head.statistics["offset -1"] == pytest.approx(0.2)
+    assert head.statistics["importance"] == pytest.approx(0.002)
+    assert "distance_histogram" not in head.statistics
+    assert [role.name for role in head.passed] == ["positional(-1)"]
+    (role,) = head.passed
+    assert (role.sort, role.score, role.threshold) == ("positional", 0.95, 0.9)
+    assert [len(role.best), len(role.worst)] == [10, 10]
+    assert (role.best[0].query, role.best[0].key) == (2, 1)
+    cross = found.heads[Head(AttentionKind.CROSS, 1, 2)]
+    assert "mean_distance" not in cross.statistics
+    assert cross.role("gold:coreference") is not None
+    assert cross.role("positional") is None
+
+
+def test_heads_are_taken_from_the_text_one_by_one() -> None:
+    whole = answer()
+    assert list(read_heads(json.dumps(whole))) == whole["heads"]
+
+
+@pytest.mark.parametrize("cut", ["", "{}", '{"heads": [', '{"heads": [{"kind": 1}'])
+def test_half_an_answer_is_none(cut: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - JSON's own message differs
+        list(read_heads(cut))
+
+
+@pytest.mark.parametrize(
+    "change", [{"kind": "other"}, {"layer": None}, {"statistics": None}, {"roles": [{}]}]
+)
+def test_what_is_no_head_is_refused(change: dict[str, object]) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011
+        read_head(answer()["heads"][0] | change)
+
+
+def test_the_csv_has_a_line_for_each_head_and_every_number() -> None:
+    lines = to_csv(list(report())).splitlines()
+    assert len(lines) == 19
+    names, first = lines[0].split(","), lines[1].split(",")
+    row = dict(zip(names, first, strict=True))
+    assert (row["kind"], row["layer"], row["head"]) == ("encoder_self", "0", "0")
+    assert float(row["entropy"]) == pytest.approx(1.0)
+    assert row["positional role"] == "positional(-1)"
+    assert row["positional passed"] == "False"
+    assert row["gold:coreference baseline"] == "0.2"
+    assert row["diagonal score"] == ""

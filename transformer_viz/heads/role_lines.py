@@ -1,0 +1,59 @@
+"""What the selected head does over a corpus, in the inspector: its roles, or how to get them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+
+from transformer_viz.heads.analysis import HeadAnalysis
+from transformer_viz.heads.wording import judgement, measured_on, role_name
+from transformer_viz.session import Session
+from transformer_viz.theme import GRID, set_role
+from transformer_viz.views.wording import plain_tooltip
+
+SHOWN = 2
+NO_ROLE = "No role: no published threshold is passed."
+
+
+class RoleLines(QWidget):
+    wanted = Signal()  # the panel with all of it
+
+    def __init__(
+        self, session: Session, analysis: HeadAnalysis, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._analysis = analysis
+        self.lines = QLabel()
+        self.lines.setTextFormat(Qt.TextFormat.PlainText)
+        self.lines.setWordWrap(True)
+        self.lines.setAccessibleName("Roles of the head")
+        self.open = QPushButton()
+        set_role(self.open, "quiet")
+        self.open.clicked.connect(self.wanted)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2 * GRID)
+        column.addWidget(self.lines)
+        column.addWidget(self.open, 0, Qt.AlignmentFlag.AlignLeft)
+        session.selectionChanged.connect(self._refresh)
+        analysis.changed.connect(self._refresh)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        measured, head = self._analysis.measured, self._session.selection.primary
+        found = None if measured is None else measured.report.heads.get(head)
+        self.lines.setVisible(found is not None)
+        if measured is None or found is None:
+            self.open.setText("What does it do? …")
+            self.open.setToolTip("Measure all heads over a corpus")
+            return
+        roles = found.passed
+        lines = [f"{role_name(role).claim} ({role.score:.2f})" for role in roles[:SHOWN]]
+        if len(roles) > SHOWN:
+            lines.append(f"and {len(roles) - SHOWN} more")
+        self.lines.setText("\n".join(lines) or NO_ROLE)
+        all_of_it = [f"{role_name(role).short}: {judgement(role)}" for role in roles]
+        self.lines.setToolTip(plain_tooltip("\n".join([*all_of_it, measured_on(measured)])))
+        self.open.setText("Sentences that show it …")
+        self.open.setToolTip("Everything measured of this head")
