@@ -3,7 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer_viz.drawing.scales import EXPLANATIONS, NAMES, legend, to_levels
+from transformer_viz.drawing.scales import (
+    EXPLANATIONS,
+    NAMES,
+    WEIGHT,
+    Measure,
+    legend,
+    to_levels,
+)
 from transformer_viz.options import Scale
 
 scales = pytest.mark.parametrize("scale", Scale)
@@ -68,3 +75,24 @@ def test_the_bar_is_blank_up_to_the_threshold(scale: Scale, blank: float) -> Non
 def test_rows_of_different_scales_share_no_blank_part_of_the_bar() -> None:
     assert legend(Scale.ROW, 0.5, 0.01).blank == 0
     assert legend(Scale.HEAD, None, 0.01).blank == 0
+
+
+NORM = Measure("norm", "norm", 2.5, "head")
+
+
+@pytest.mark.parametrize("scale", [Scale.ABSOLUTE, Scale.LOG, Scale.GAMMA])
+def test_norms_have_the_levels_that_their_ticks_say(scale: Scale) -> None:
+    for level, text in legend(scale, 2.5, measure=NORM).ticks:
+        value = float(text.removeprefix("≤ "))
+        assert to_levels(np.array([[value]]), scale, 2.5)[0, 0] == pytest.approx(level, abs=1e-3)
+    assert to_levels(np.array([[2.5]]), scale, 2.5)[0, 0] == pytest.approx(1)
+
+
+@scales
+def test_the_name_of_the_measure_stands_beside_the_bar(scale: Scale) -> None:
+    for measure in (WEIGHT, NORM):
+        assert legend(scale, 1.0, measure=measure).caption[0].startswith(measure.name)
+
+
+def test_the_bar_of_norms_is_blank_up_to_the_threshold_too() -> None:
+    assert legend(Scale.ABSOLUTE, 1.0, 0.5, NORM).blank == pytest.approx(0.2)
