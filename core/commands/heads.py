@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 from core.bundled import model_path
 from core.commands.ablate import add_sample_arguments
 from core.files import atomic_write_text
-from core.heads import Head
+from core.heads import AttentionKind, Head
 
 if TYPE_CHECKING:
+    from core.analysis.evidence import Evidence
     from core.analysis.heads import MeasuredHead
     from core.analysis.importance import Importance
+    from core.analysis.places import Places
     from core.analysis.roles import Role
 
 
@@ -48,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
     from core.analysis.forced import forced_pairs, token_counts
     from core.analysis.heads import measure_heads
     from core.analysis.importance import importance
+    from core.analysis.places import Places
     from core.analysis.sample import read_sample
     from core.checkpoints.native import load_checkpoint
     from core.commands.counting import Counting
@@ -78,7 +81,8 @@ def run(args: argparse.Namespace) -> int:
         ids = [(pair.source_ids, pair.target_ids) for pair in pairs]
         weighed = importance(model, ids, progress=lambda done: tell(measured + 2 * done))
     tell(total)
-    rows = [_head(one, weighed) for one in heads]
+    places = Places(tokenizer)
+    rows = [_head(one, weighed, places) for one in heads]
     if args.csv:
         atomic_write_text(args.csv, _csv(rows))
     about = {
@@ -96,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _head(measured: MeasuredHead, weighed: Importance | None) -> dict[str, Any]:
+def _head(measured: MeasuredHead, weighed: Importance | None, places: Places) -> dict[str, Any]:
     """As in the JSON; a number that this kind of attention does not have is left out."""
     kind, layer, head = measured.head
     statistics = dataclasses.asdict(measured.statistics)
@@ -108,17 +112,31 @@ def _head(measured: MeasuredHead, weighed: Importance | None) -> dict[str, Any]:
         "layer": layer,
         "head": head,
         "statistics": {name: value for name, value in statistics.items() if value is not None},
-        "roles": [_role(role) for role in measured.roles],
+        "roles": [_role(role, kind, places) for role in measured.roles],
     }
     if weighed is not None:
         found["importance"] = float(weighed[kind][layer, head])
     return found
 
 
-def _role(role: Role) -> dict[str, Any]:
-    values = dataclasses.asdict(role)
-    details: dict[str, Any] = values.pop("details")
-    return values | details
+def _role(role: Role, kind: AttentionKind, places: Places) -> dict[str, Any]:
+    reading = str(role.details.get("reading", ""))
+
+    def shown(one: Evidence) -> dict[str, Any]:
+        """With the words that its cell is about, in characters; null for special tokens."""
+        return dataclasses.asdict(one) | {
+            "query_span": places.query(one, kind, reading),
+            "key_span": places.key(one, kind),
+        }
+
+    values = {name: getattr(role, name) for name in ("role", "score", "baseline", "threshold")}
+    return {
+        **values,
+        "passed": role.passed,
+        **role.details,
+        "best": [shown(one) for one in role.best],
+        "worst": [shown(one) for one in role.worst],
+    }
 
 
 def _csv(rows: Sequence[dict[str, Any]]) -> str:

@@ -15,7 +15,8 @@ from transformer_viz.theme import GRID, scaled_font
 from transformer_viz.views.row_list import RowList
 
 _ROW = 6 * GRID
-_SCORE = 12 * GRID
+_SCORE = 10 * GRID
+_CELL = 36 * GRID
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -55,12 +56,9 @@ class EvidenceList(RowList):
         one = self._rows[row]
         if isinstance(one, str):
             return one
-        text = (
-            one.source
-            if self._kind is AttentionKind.ENCODER_SELF
-            else (f"{one.source}\n{one.target}")
-        )
-        return f"{text}\nScore {signed(one.score)}. Enter or click: show it with the head."
+        texts = [one.source] if self._kind is AttentionKind.ENCODER_SELF else [one.source, one.target]
+        cell = f"{' → '.join(self._cell(one))}, score {signed(one.score)}."
+        return "\n".join([*texts, f"{cell} Enter or click: show it with the head."])
 
     def draw(self, painter: QPainter, row: int, rect: QRect) -> None:
         one, theme = self._rows[row], self.theme
@@ -76,24 +74,30 @@ class EvidenceList(RowList):
         painter.setPen(theme.color("soft"))
         score = QRectF(rect.left(), rect.top(), _SCORE, rect.height())
         painter.drawText(score, _RIGHT, signed(one.score))
-        room = QRectF(rect).adjusted(_SCORE + 3 * GRID, 0, -2 * GRID, 0)
+        cell = QRectF(score.right() + 3 * GRID, rect.top(), _CELL, rect.height())
+        painter.setPen(theme.color("accent"))
+        self._draw_line(painter, cell, " → ".join(self._cell(one)))
+        room = QRectF(rect).adjusted(_SCORE + _CELL + 5 * GRID, 0, -2 * GRID, 0)
         painter.setPen(theme.color("ink"))
-        text = painter.fontMetrics().elidedText(
-            self._text(one), Qt.TextElideMode.ElideRight, int(room.width())
-        )
-        painter.drawText(room, _LEFT, text)
+        self._draw_line(painter, room, self._text(one))
         if current and self.hasFocus():
             painter.setPen(QPen(theme.color("accent"), 1))
             painter.drawRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5))
 
+    @staticmethod
+    def _draw_line(painter: QPainter, room: QRectF, text: str) -> None:
+        end = Qt.TextElideMode.ElideRight
+        shown = painter.fontMetrics().elidedText(text, end, int(room.width()))
+        painter.drawText(room, _LEFT, shown)
+
+    def _cell(self, one: Evidence) -> tuple[str, str]:
+        """The words of query and key; of a special token what it stands for."""
+        looks = one.source if self._kind is AttentionKind.ENCODER_SELF else one.target
+        looked_at = one.target if self._kind is AttentionKind.DECODER_SELF else one.source
+        return _word(looks, one.query_span), _word(looked_at, one.key_span)
+
     def _text(self, one: Evidence) -> str:
-        match self._kind:
-            case AttentionKind.ENCODER_SELF:
-                return one.source
-            case AttentionKind.DECODER_SELF:
-                return one.target
-            case AttentionKind.CROSS:
-                return f"{one.target}  ←  {one.source}"
+        return one.target if self._kind is AttentionKind.DECODER_SELF else one.source
 
     def press(self, row: int, point: QPoint) -> None:
         if not isinstance(self._rows[row], str):
@@ -112,3 +116,7 @@ class EvidenceList(RowList):
         one = self._rows[row]
         if isinstance(one, Evidence):
             self.wanted.emit(one)
+
+
+def _word(text: str, span: tuple[int, int] | None) -> str:
+    return "⟨special⟩" if span is None else text[slice(*span)]

@@ -23,6 +23,8 @@ class Evidence:
         source, target: the sentence and the translation that the decoder was given.
         query, key: the cell of the head's map that the claim is about.
         score: of this sentence alone.
+        query_span, key_span: the words of the cell, [start, end) characters of the text that they
+            stand in; None for special tokens.
     """
 
     source: str
@@ -30,6 +32,8 @@ class Evidence:
     query: int
     key: int
     score: float
+    query_span: tuple[int, int] | None = None
+    key_span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +164,16 @@ def _evidence(value: Mapping[str, Any]) -> Evidence:
         query=int(value["query"]),
         key=int(value["key"]),
         score=float(value["score"]),
+        query_span=_span(value.get("query_span")),
+        key_span=_span(value.get("key_span")),
     )
+
+
+def _span(value: Any) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    start, end = value
+    return int(start), int(end)
 
 
 def _optional(value: Any) -> int | None:
