@@ -111,7 +111,7 @@ class Comparison(QObject):
         if sides is None or sides.same_model:
             return first
         if self._head is not None:
-            return nearest(sides.b, Head(first.kind, *self._head))
+            return sides.b.nearest(Head(first.kind, *self._head))
         return facing_head(sides, first)
 
     def choose_text(self, text: str | None) -> None:
@@ -251,15 +251,9 @@ class Comparison(QObject):
 
 def facing_head(sides: Sides, first: Head) -> Head:
     """Of another model: for the head that A's model names for "it" the one that B's names, if it
-    is of that kind, else the head of the same number, or the last one."""
+    is of that kind, else the head of the same or the nearest number."""
     named = it_head(sides.model_b)
     facing = sides.model_a is not None and first == it_head(sides.model_a)
     if named is not None and named.kind == first.kind and facing:
-        return nearest(sides.b, named)
-    return nearest(sides.b, first)
-
-
-def nearest(trace: Trace, head: Head) -> Head:
-    """This head, or the last one before it that the trace has."""
-    layer = min(head.layer, trace.layers(head.kind) - 1)
-    return Head(head.kind, layer, min(head.head, trace.heads(head.kind, layer) - 1))
+        return sides.b.nearest(named)
+    return sides.b.nearest(first)

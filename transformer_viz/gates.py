@@ -61,7 +61,7 @@ def _layers(heads: Iterable[Head], trace: Trace) -> set[Head]:
     return {
         Head(head.kind, head.layer, number)
         for head in heads
-        for number in range(trace.heads(head.kind, head.layer))
+        for number in trace.heads(head.kind, head.layer)
     }
 
 

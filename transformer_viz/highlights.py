@@ -18,7 +18,7 @@ def opening_selection(model: ModelInfo, trace: Trace) -> Selection:
     decoder the row is the one that predicts the German pronoun.
     """
     named = it_head(model)
-    if named is None or not _exists(named, trace):
+    if named is None or not trace.has(named):
         named = Head(trace.kinds[0], 0, 0)
     kind, layer, head = named
     if kind is AttentionKind.ENCODER_SELF:
@@ -49,11 +49,6 @@ def it_head(model: ModelInfo) -> Head | None:
     if not named or named["kind"] not in list(AttentionKind):
         return None
     return Head(AttentionKind(named["kind"]), named["layer"], named["head"])
-
-
-def _exists(one: Head, trace: Trace) -> bool:
-    kind, layer, head = one
-    return kind in trace.kinds and layer < trace.layers(kind) and head < trace.heads(kind, layer)
 
 
 def _first(tokens: Sequence[Token], labels: Iterable[str]) -> int | None:

@@ -96,8 +96,13 @@ def followed_heads(trace: Trace, selection: Selection, kind: AttentionKind) -> t
         return ()
     if kind is selection.kind:
         return selection.heads
-    last = trace.layers(kind) - 1
-    return tuple(Head(kind, last, head) for head in range(trace.heads(kind, last)))
+    return last_layer(trace, kind)
+
+
+def last_layer(trace: Trace, kind: AttentionKind) -> tuple[Head, ...]:
+    """All heads of the last layer that has one."""
+    every = trace.every_head(kind)
+    return tuple(head for head in every if head.layer == every[-1].layer)
 
 
 def source_shades(trace: Trace, linked: Linked) -> Floats:

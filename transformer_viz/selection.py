@@ -76,14 +76,9 @@ def clamped(selection: Selection, trace: Trace) -> Selection:
     kind = selection.kind if selection.kind in trace.kinds else trace.kinds[0]
     if axes(kind) != axes(selection.kind):
         selection = replace(selection, query=None, key=None, pins=())
-    layer = _clamp(selection.layer, trace.layers(kind))
-    head = _clamp(selection.head, trace.heads(kind, layer))
+    _, layer, head = trace.nearest(Head(kind, selection.layer, selection.head))
     queries, keys = len(trace.query_tokens(kind)), len(trace.key_tokens(kind))
-    others = {
-        one
-        for one in selection.others
-        if one[0] < trace.layers(kind) and one[1] < trace.heads(kind, one[0])
-    }
+    others = {one for one in selection.others if trace.has(Head(kind, *one))}
     return Selection(
         kind=kind,
         layer=layer,

@@ -124,10 +124,10 @@ def _mean(
     check()
     shape = len(trace.query_tokens(kind)), len(trace.key_tokens(kind))
     total = np.zeros(shape)
-    count = trace.heads(kind, layer)
-    for head in range(count):
+    heads = trace.heads(kind, layer)
+    for head in heads:
         total += trace.weights(kind, layer, head)
-    return total / max(1, count)
+    return total / max(1, len(heads))
 
 
 def _half(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ Legend: H heads, Q queries, K keys, T target. NumPy only; ``core.analysis.decomp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,8 +20,8 @@ class Contributions:
     """Of one trace, by the model that made it.
 
     Attributes:
-        lengths: ‖f_h(x_j)‖ of each layer, [H, K]: the length of what a head would add to a
-            position that looked at key j alone, its gate included.
+        lengths: ‖f_h(x_j)‖ of the heads that each layer has, [H, K]: the length of what a head
+            would add to a position that looked at key j alone, its gate included.
         layer_norms: ‖Σ_h A_h[i, j] f_h(x_j)‖ of each layer, [Q, K].
         alti: the composition of ALTI+.
         error: the largest difference between a block's real output and the sum of the parts that
@@ -58,12 +58,13 @@ class _Norms:
     def layers(self) -> int:
         return self.of.trace.layers(self.kind)
 
-    def heads(self, layer: int) -> int:
+    def heads(self, layer: int) -> Sequence[int]:
         return self.of.trace.heads(self.kind, layer)
 
     def weights(self, layer: int, head: int, query: int | None = None) -> Floats:
         weights = self.of.trace.attention[self.kind].weights(layer, head, query)
-        norms: Floats = weights * self.of.lengths[self.kind][layer][head]
+        place = self.heads(layer).index(head)
+        norms: Floats = weights * self.of.lengths[self.kind][layer][place]
         return norms
 
 
@@ -72,14 +73,14 @@ class _LayerMaps:
     """One map for all heads of a layer."""
 
     maps: tuple[Floats, ...]  # [Q, K] of each layer
-    counts: tuple[int, ...]
+    numbers: tuple[Sequence[int], ...]  # of the heads of each layer
 
     @property
     def layers(self) -> int:
         return len(self.maps)
 
-    def heads(self, layer: int) -> int:
-        return self.counts[layer]
+    def heads(self, layer: int) -> Sequence[int]:
+        return self.numbers[layer]
 
     def weights(self, layer: int, head: int, query: int | None = None) -> Floats:
         one = self.maps[layer]
@@ -92,7 +93,7 @@ def layer_trace(trace: Trace, maps: Mapping[AttentionKind, tuple[Floats, ...]]) 
     attention = {
         kind: _LayerMaps(each, tuple(trace.heads(kind, layer) for layer in range(len(each))))
         for kind, each in maps.items()
-        if len(each) == trace.layers(kind)
+        if kind in trace.kinds and len(each) == trace.layers(kind)
     }
     return replace(trace, attention=attention)
 
@@ -104,9 +105,5 @@ def composition_trace(trace: Trace, composition: Composition) -> Trace:
 
 def largest(trace: Trace, kind: AttentionKind) -> float:
     """The largest value of all maps of a kind."""
-    heads = (
-        trace.weights(kind, layer, head)
-        for layer in range(trace.layers(kind))
-        for head in range(trace.heads(kind, layer))
-    )
+    heads = (trace.weights(*head) for head in trace.every_head(kind))
     return max((float(np.max(one)) for one in heads), default=0.0)

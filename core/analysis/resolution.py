@@ -42,7 +42,6 @@ def resolving_heads(
     for kind, parts in ((AttentionKind.ENCODER_SELF, encoder), (AttentionKind.CROSS, cross)):
         right = np.concatenate(parts)  # [2 · pairs, L, H]
         for layer, row in enumerate((right[0::2] & right[1::2]).mean(axis=0)):
-            heads = model.config.kept_heads(kind, layer)
-            for head, share in zip(heads, row.tolist(), strict=True):
-                shares[Head(kind, layer, head)] = share
+            for head in model.config.kept_heads(kind, layer):
+                shares[Head(kind, layer, head)] = float(row[head])
     return shares

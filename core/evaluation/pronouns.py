@@ -13,8 +13,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from core.config import ModelConfig
 from core.corpus.grammar.dependencies import Dependency, DependencyKind, Side
 from core.corpus.grammar.sentence import PUNCTUATION, Sentence, word_spans
+from core.heads import AttentionKind
 from core.model.attention import attention_weights
 from core.model.recording import Projections, Recording
 from core.model.transformer import Transformer
@@ -81,7 +83,8 @@ class Observation:
             is counted.
         encoder_weight, cross_weight: [n, L, H] the antecedent's weight in these rows.
 
-    The weight of a word of several pieces is the sum of theirs.
+    The weight of a word of several pieces is the sum of theirs. A pruned head never hits and its
+    weight is not a number.
     """
 
     predicted: npt.NDArray[np.bool_]
@@ -124,8 +127,13 @@ def _observe_batch(model: Transformer, sentences: Sequence[PronounSentence]) -> 
     # [B, H, 1, d_k] from each layer: the row of "it", and the row that predicts the pronoun.
     it_rows = torch.tensor([each.it_piece for each in sentences], device=device)
     pronoun_rows = torch.tensor([each.pronoun_pieces[0] for each in sentences], device=device)
-    encoder = _word_weights(recording.encoder_self, it_rows, allowed, words)  # [B, L, H, W]
-    cross = _word_weights(recording.cross, pronoun_rows, allowed, words)
+    encoder, cross = (  # [B, L, H, W]
+        _numbered(_word_weights(layers, rows, allowed, words), config, kind)
+        for kind, layers, rows in (
+            (AttentionKind.ENCODER_SELF, recording.encoder_self, it_rows),
+            (AttentionKind.CROSS, recording.cross, pronoun_rows),
+        )
+    )
     antecedents = np.array([each.antecedent_word for each in sentences])
     encoder_hit, encoder_weight = _at(
         encoder, antecedents, [[*each.punctuation, each.it_word] for each in sentences]
@@ -144,10 +152,10 @@ def _observe_batch(model: Transformer, sentences: Sequence[PronounSentence]) -> 
 
 def _word_weights(
     layers: Sequence[Projections], rows: Tensor, allowed: Tensor | None, words: Tensor
-) -> npt.NDArray[np.float32]:
+) -> list[Tensor]:
     """The weights of one query of each sentence, summed over the pieces of a word.
 
-    rows [B], allowed [B, 1, 1, S], words [B, S] → [B, L, H, W]
+    rows [B], allowed [B, 1, 1, S], words [B, S] → [B, H, W] of each layer
     """
     sentence = torch.arange(len(rows), device=rows.device)
     count = int(words.max()) + 1
@@ -158,8 +166,19 @@ def _word_weights(
         index = words.clamp(min=0)[:, None].expand_as(weights)
         kept = weights.masked_fill((words < 0)[:, None], 0.0)
         summed = weights.new_zeros(*weights.shape[:2], count)
-        result.append(summed.scatter_add_(2, index, kept))  # [B, H, W]
-    return torch.stack(result, dim=1).cpu().numpy()
+        result.append(summed.scatter_add_(2, index, kept))
+    return result
+
+
+def _numbered(
+    layers: Sequence[Tensor], config: ModelConfig, kind: AttentionKind
+) -> npt.NDArray[np.float32]:
+    """The heads of all layers by their numbers, [B, L, H, W]; a pruned one is not a number."""
+    batch, _, words = layers[0].shape
+    placed = np.full((batch, len(layers), config.heads(kind), words), np.nan, np.float32)
+    for layer, weights in enumerate(layers):
+        placed[:, layer, list(config.kept_heads(kind, layer))] = weights.cpu().numpy()
+    return placed
 
 
 def _at(
@@ -173,7 +192,8 @@ def _at(
     counted = weights.copy()
     for index, words in enumerate(excluded):
         counted[index, :, :, list(words)] = -1.0
-    return counted.argmax(axis=-1) == antecedents[:, None, None], on_antecedent
+    hit = counted.argmax(axis=-1) == antecedents[:, None, None]
+    return hit & ~np.isnan(on_antecedent), on_antecedent
 
 
 def _padded(rows: Sequence[Sequence[int]], pad: int, device: torch.device) -> Tensor:

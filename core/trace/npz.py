@@ -2,7 +2,8 @@
 
 Arrays: ``source_tokens`` [S] and ``target_tokens`` [T] (text), ``encoder_self`` [L, H, S, S],
 ``decoder_self`` [L, H, T, T], ``cross`` [L, H, T, S]; any may be missing, but some attention is
-needed. Ours add ``predicted_tokens`` [T], ``log_probabilities`` [T], ``text``, ``translation``.
+needed. The map of a head that was pruned has NaN in every cell. Ours add ``predicted_tokens`` [T],
+``log_probabilities`` [T], ``text``, ``translation``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def maps_size(trace: Trace) -> tuple[int, int]:
     """How many maps a trace has, and the bytes that they take before compression."""
     maps = size = 0
     for kind in trace.kinds:
-        heads = sum(trace.heads(kind, layer) for layer in range(trace.layers(kind)))
+        heads = trace.layers(kind) * _width(trace, kind)
         maps += heads
         size += heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) * 4
     return maps, size
@@ -77,15 +78,22 @@ def save_npz(
 def _write_maps(
     trace: Trace, kind: AttentionKind, file: IO[bytes], tell: Callable[[], None]
 ) -> None:
-    """One array [L, H, Q, K] in NumPy's own format; every layer has as many heads."""
-    layers, heads = trace.layers(kind), trace.heads(kind, 0)
+    """One array [L, H, Q, K] in NumPy's own format; a head that is missing is NaN."""
+    layers, heads = trace.layers(kind), _width(trace, kind)
     shape = (layers, heads, len(trace.query_tokens(kind)), len(trace.key_tokens(kind)))
     header = {"descr": "<f4", "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, header)
     for layer in range(layers):
         for head in range(heads):
             tell()
-            file.write(trace.weights(kind, layer, head).astype("<f4", copy=False).tobytes())
+            present = head in trace.heads(kind, layer)
+            weights = trace.weights(kind, layer, head) if present else np.full(shape[2:], np.nan)
+            file.write(weights.astype("<f4", copy=False).tobytes())
+
+
+def _width(trace: Trace, kind: AttentionKind) -> int:
+    """The heads of a layer, as far as any layer has them."""
+    return 1 + max(head.head for head in trace.every_head(kind))
 
 
 def load_npz(path: str | Path) -> Trace:
@@ -103,7 +111,7 @@ def load_npz(path: str | Path) -> Trace:
         if name in arrays and arrays[name].ndim == 1
     }
     attention: dict[AttentionKind, Attention] = {
-        kind: StoredAttention(_checked(path, arrays[kind.value], kind, lengths))
+        kind: _stored(_checked(path, arrays[kind.value], kind, lengths))
         for kind in AttentionKind
         if kind.value in arrays
     }
@@ -163,16 +171,29 @@ def _checked(
         )
     _require_numbers(path, kind.value, maps)
     weights = maps.astype(np.float32)
-    if not np.isfinite(weights).all() or weights.min() < 0:
+    present = weights[~_pruned(weights)]  # [heads, Q, K]
+    if not (np.isfinite(present).all() and present.size and present.min() >= 0):
         raise UserError(f"{path}: {kind.value} has cells below 0 or not finite.")
-    if np.abs(weights.sum(axis=-1) - 1).max() > _ROW_SUM_TOLERANCE:
+    if np.abs(present.sum(axis=-1) - 1).max() > _ROW_SUM_TOLERANCE:
         raise UserError(f"{path}: {kind.value} has rows that do not add up to 1.")
-    if kind is AttentionKind.DECODER_SELF and np.triu(weights, 1).max() > _ROW_SUM_TOLERANCE:
+    if kind is AttentionKind.DECODER_SELF and np.triu(present, 1).max() > _ROW_SUM_TOLERANCE:
         raise UserError(
             f"{path}: decoder_self has weight on tokens that come later, which a decoder masks; "
             "give maps without a mask as encoder_self, of source_tokens."
         )
     return weights
+
+
+def _stored(maps: NDArray[np.float32]) -> StoredAttention:
+    pruned = _pruned(maps)
+    if not pruned.any():
+        return StoredAttention(maps)
+    return StoredAttention(maps, tuple(tuple(np.flatnonzero(~row).tolist()) for row in pruned))
+
+
+def _pruned(maps: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Which heads have no number at all, [L, H]."""
+    return np.asarray(np.isnan(maps).all(axis=(2, 3)))
 
 
 def _require_numbers(path: Path, name: str, array: NDArray[np.generic]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.text.tokens import TokenKind
-from core.trace.trace import AttentionKind, Booleans, Floats, Head, Trace
+from core.trace.trace import Booleans, Floats, Head, Trace
 
 _ROWS = 256  # looked through at once, so that a long text costs no second map
 
@@ -68,15 +68,6 @@ class Reach:
     profiles: dict[Head, DistanceProfile]
     even: DistanceProfile
     links: tuple[FarLink, ...]
-
-
-def heads_of(trace: Trace, kind: AttentionKind) -> tuple[Head, ...]:
-    """Every head of a kind in reading order."""
-    return tuple(
-        Head(kind, layer, head)
-        for layer in range(trace.layers(kind))
-        for head in range(trace.heads(kind, layer))
-    )
 
 
 def reach(

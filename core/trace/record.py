@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from core.config import ModelConfig
 from core.decoding.config import GREEDY, SearchConfig
 from core.decoding.scoring import token_log_probabilities
 from core.decoding.search import proceed, search_memory, source_batch
@@ -146,7 +148,7 @@ def _recorded(
         target_tokens=fed,
         predicted_tokens=tuple(predicted),
         log_probabilities=_floats(token_log_probabilities(model, hidden[0], wanted)),
-        attention=_attention(recording),
+        attention=_attention(model, recording),
         text=text,
         translation=translation,
     )
@@ -161,22 +163,45 @@ def _require_room(model: Transformer, steps: int) -> None:
         )
 
 
-def _attention(recording: Recording) -> dict[AttentionKind, Attention]:
+def _attention(model: Transformer, recording: Recording) -> dict[AttentionKind, Attention]:
+    """Of each kind that has a head."""
+    recorded = {
+        AttentionKind.ENCODER_SELF: recording.encoder_self,
+        AttentionKind.DECODER_SELF: recording.decoder_self,
+        AttentionKind.CROSS: recording.cross,
+    }
     return {
-        AttentionKind.ENCODER_SELF: _computed(recording.encoder_self, causal=False),
-        AttentionKind.DECODER_SELF: _computed(recording.decoder_self, causal=True),
-        AttentionKind.CROSS: _computed(recording.cross, causal=False),
+        kind: _computed(model.config, kind, layers)
+        for kind, layers in recorded.items()
+        if any(one.query.shape[1] for one in layers)
     }
 
 
-def _computed(layers: Sequence[Projections], *, causal: bool) -> ComputedAttention:
+def _computed(
+    config: ModelConfig, kind: AttentionKind, layers: Sequence[Projections]
+) -> ComputedAttention:
+    kept = tuple(config.kept_heads(kind, layer) for layer in range(len(layers)))
+    heads = config.heads(kind)
     return ComputedAttention(
         tuple(
-            LayerProjections(_floats(one.query[0]), _floats(one.key[0]), _floats(one.value[0]))
-            for one in layers
+            LayerProjections(
+                *(_numbered(each[0], of, heads) for each in (one.query, one.key, one.value))
+            )
+            for one, of in zip(layers, kept, strict=True)
         ),
-        causal=causal,
+        causal=kind is AttentionKind.DECODER_SELF,
+        kept=kept if config.pruned_heads else None,
     )
+
+
+def _numbered(values: Tensor, kept: Sequence[int], heads: int) -> Floats:
+    """One row for each head of the layer, by its number, from those of the kept ones."""
+    array = _floats(values)
+    if len(kept) == heads:
+        return array
+    rows = np.full((heads, *array.shape[1:]), np.nan, np.float32)
+    rows[list(kept)] = array
+    return rows
 
 
 def _floats(values: Tensor) -> Floats:

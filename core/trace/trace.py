@@ -6,7 +6,7 @@ and other programs need no torch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -28,7 +28,9 @@ class Attention(Protocol):
     @property
     def layers(self) -> int: ...
 
-    def heads(self, layer: int) -> int: ...
+    def heads(self, layer: int) -> Sequence[int]:
+        """Their numbers; those that are missing were pruned."""
+        ...
 
     def weights(self, layer: int, head: int, query: int | None = None) -> Floats:
         """[Q, K], or [K] of one query."""
@@ -37,7 +39,7 @@ class Attention(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LayerProjections:
-    """One layer's unscaled queries and keys, and its values."""
+    """One layer's unscaled queries and keys, and its values; of a pruned head not numbers."""
 
     query: Floats  # [H, Q, d_k]
     key: Floats  # [H, K, d_k]
@@ -46,17 +48,23 @@ class LayerProjections:
 
 @dataclass(frozen=True, slots=True)
 class ComputedAttention:
-    """softmax(q kᵀ / √d_k) on demand (paper eq. 1): memory O(n·d), never n × n for every head."""
+    """softmax(q kᵀ / √d_k) on demand (paper eq. 1): memory O(n·d), never n × n for every head.
+
+    ``kept``: the heads of each layer that were not pruned; None if none was.
+    """
 
     projections: tuple[LayerProjections, ...]
     causal: bool = False
+    kept: tuple[tuple[int, ...], ...] | None = None
 
     @property
     def layers(self) -> int:
         return len(self.projections)
 
-    def heads(self, layer: int) -> int:
-        return len(self.projections[layer].query)
+    def heads(self, layer: int) -> Sequence[int]:
+        if self.kept is not None:
+            return self.kept[layer]
+        return range(len(self.projections[layer].query))
 
     def scores(self, layer: int, head: int, query: int | None = None) -> Floats:
         """q·k / √d_k before mask and softmax: [Q, K], or [K] of one query."""
@@ -79,16 +87,20 @@ class ComputedAttention:
 
 @dataclass(frozen=True, slots=True)
 class StoredAttention:
-    """Maps that another program computed, [L, H, Q, K]."""
+    """Maps that another program computed, [L, H, Q, K]; of a pruned head not numbers.
+
+    ``kept``: the heads of each layer that were not pruned; None if none was.
+    """
 
     maps: Floats
+    kept: tuple[tuple[int, ...], ...] | None = None
 
     @property
     def layers(self) -> int:
         return len(self.maps)
 
-    def heads(self, layer: int) -> int:
-        return int(self.maps.shape[1])
+    def heads(self, layer: int) -> Sequence[int]:
+        return range(self.maps.shape[1]) if self.kept is None else self.kept[layer]
 
     def weights(self, layer: int, head: int, query: int | None = None) -> Floats:
         one: Floats = self.maps[layer, head]
@@ -104,7 +116,8 @@ class Trace:
         target_tokens: [T], what the decoder was fed: the begin token, then the translation.
         predicted_tokens: [T], what each decoder row predicts: the translation, then the end.
         log_probabilities: [T], natural logarithm of each predicted token's probability.
-        attention: the kinds that are present; an encoder-only model has one.
+        attention: the kinds that are present, of which each has a head; an encoder-only model
+            has one.
     """
 
     source_tokens: tuple[Token, ...]
@@ -129,8 +142,32 @@ class Trace:
     def layers(self, kind: AttentionKind) -> int:
         return self.attention[kind].layers
 
-    def heads(self, kind: AttentionKind, layer: int) -> int:
+    def heads(self, kind: AttentionKind, layer: int) -> Sequence[int]:
+        """The numbers of the layer's heads; those that are missing were pruned."""
         return self.attention[kind].heads(layer)
+
+    def every_head(self, kind: AttentionKind) -> tuple[Head, ...]:
+        """Of one kind, in reading order."""
+        return tuple(
+            Head(kind, layer, head)
+            for layer in range(self.layers(kind))
+            for head in self.heads(kind, layer)
+        )
+
+    def has(self, head: Head) -> bool:
+        kind, layer, number = head
+        return (
+            kind in self.attention
+            and layer < self.layers(kind)
+            and number in self.heads(kind, layer)
+        )
+
+    def nearest(self, head: Head) -> Head:
+        """The head of this kind and of the nearest numbers, first the layer's."""
+        return min(
+            self.every_head(head.kind),
+            key=lambda one: (abs(one.layer - head.layer), abs(one.head - head.head)),
+        )
 
     def query_tokens(self, kind: AttentionKind) -> tuple[Token, ...]:
         return self.source_tokens if kind is AttentionKind.ENCODER_SELF else self.target_tokens
@@ -148,9 +185,7 @@ class Trace:
 
     def layer_weights(self, kind: AttentionKind, layer: int) -> Floats:
         """All heads of one layer, [H, Q, K]."""
-        return np.stack(
-            [self.weights(kind, layer, head) for head in range(self.heads(kind, layer))]
-        )
+        return np.stack([self.weights(kind, layer, head) for head in self.heads(kind, layer)])
 
     def has_scores(self, kind: AttentionKind) -> bool:
         return isinstance(self.attention[kind], ComputedAttention)

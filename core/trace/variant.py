@@ -51,12 +51,11 @@ def largest_difference(
     in order, over all encoder heads. ``check`` is called before each head."""
     kind = AttentionKind.ENCODER_SELF
     largest = 0.0
-    for layer in range(reference.layers(kind)):
-        for head in range(reference.heads(kind, layer)):
-            check()
-            put_back = restored(variant.weights(kind, layer, head), order)
-            difference = np.abs(put_back - reference.weights(kind, layer, head)).max()
-            largest = max(largest, float(difference))
+    for head in reference.every_head(kind):
+        check()
+        put_back = restored(variant.weights(*head), order)
+        difference = np.abs(put_back - reference.weights(*head)).max()
+        largest = max(largest, float(difference))
     return largest
 
 

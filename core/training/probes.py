@@ -125,18 +125,14 @@ def gold_scores(model: Transformer, sentences: Sequence[PronounSentence]) -> Gol
         (AttentionKind.CROSS, observed.cross_hit),
     ):
         shares = (hit[0::2] & hit[1::2]).mean(axis=0)  # [L, H]
-        for layer, heads in enumerate(shares.tolist()):
-            antecedent |= {Head(kind, layer, head): share for head, share in enumerate(heads)}
+        for layer, row in enumerate(shares.tolist()):
+            for head in model.config.kept_heads(kind, layer):
+                antecedent[Head(kind, layer, head)] = row[head]
     both = observed.predicted[0::2] & observed.predicted[1::2]
     return Gold(pairs=len(both), pronoun=float(both.mean()), antecedent=antecedent)
 
 
 def _by_head(traces: Sequence[Trace]) -> list[tuple[Head, list[HeadStatistics]]]:
     first = traces[0]
-    heads = [
-        Head(kind, layer, head)
-        for kind in first.kinds
-        for layer in range(first.layers(kind))
-        for head in range(first.heads(kind, layer))
-    ]
+    heads = [head for kind in first.kinds for head in first.every_head(kind)]
     return [(head, [head_statistics(trace, *head) for trace in traces]) for head in heads]

@@ -71,7 +71,7 @@ class MeasuredWindow(app.Window):
             canvas.repaint()
             scrolls.append(time.perf_counter() - start)
         gc.collect()
-        heads = sum(trace.heads(kind, layer) for layer in range(trace.layers(kind)))
+        heads = len(trace.every_head(kind))
         print(
             json.dumps(
                 {

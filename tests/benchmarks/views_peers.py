@@ -51,7 +51,7 @@ class Ours:
 
     def links(self, source: str, target: str) -> None:
         trace = self.trace(source, target)
-        others = tuple((0, head) for head in range(trace.heads(AttentionKind.ENCODER_SELF, 0)))
+        others = tuple((0, head) for head in trace.heads(AttentionKind.ENCODER_SELF, 0))
         self._links_session.select(kind=AttentionKind.ENCODER_SELF, layer=0, others=others)
         self._links_session.set_trace(trace)
         _paint(self._links)
@@ -74,7 +74,7 @@ def bertviz_input(trace: Trace) -> dict[str, Any]:
     def layers(kind: AttentionKind) -> tuple[torch.Tensor, ...]:
         return tuple(
             torch.from_numpy(
-                np.stack([trace.weights(kind, layer, h) for h in range(trace.heads(kind, layer))])
+                np.stack([trace.weights(kind, layer, h) for h in trace.heads(kind, layer)])
             )[None]
             for layer in range(trace.layers(kind))
         )

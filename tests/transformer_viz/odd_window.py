@@ -81,7 +81,7 @@ class OddWindow:
         trace, kind = self.session.trace, self.session.selection.kind
         assert trace is not None
         layers = range(trace.layers(kind))
-        heads = [(layer, head) for layer in layers for head in range(trace.heads(kind, layer))]
+        heads = [(layer, head) for layer in layers for head in trace.heads(kind, layer)]
         self.session.select(others=tuple(heads))
 
     # Out

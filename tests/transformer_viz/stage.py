@@ -138,7 +138,7 @@ class FakeBackend:
         lengths = {
             kind: tuple(
                 np.add.outer(
-                    1 + layer + np.arange(len(trace.layer_weights(kind, layer))),
+                    1 + layer + np.array(trace.heads(kind, layer)),
                     np.zeros(len(trace.key_tokens(kind))),
                 ).astype(np.float32)
                 for layer in layers[kind]
@@ -172,6 +172,13 @@ class FakeBackend:
         """The first head is right in three of four pairs, the others never."""
         heads = {Head(AttentionKind.ENCODER_SELF, 0, head): 0.75 * (head == 0) for head in range(3)}
         return Resolution(famous_pairs(), heads, 4)
+
+    def stretch(self, text: str, words: int, context: Context) -> str:
+        """Behind the first word."""
+        first, *rest = text.split()
+        if first == "boom":
+            raise UserError("Nothing fits in here.")
+        return " ".join([first, *["more"] * words, *rest])
 
     def what_if(
         self, text: str, search: Search, positions: bool, seed: int | None, context: Context

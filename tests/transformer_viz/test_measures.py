@@ -13,7 +13,7 @@ def heads(trace: Trace, kind: AttentionKind) -> dict[Head, HeadStatistics]:
     return {
         Head(kind, layer, head): head_statistics(trace, kind, layer, head)
         for layer in range(trace.layers(kind))
-        for head in range(trace.heads(kind, layer))
+        for head in trace.heads(kind, layer)
     }
 
 

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter
 
 from core.trace.trace import AttentionKind, Head, Trace
@@ -47,10 +47,9 @@ def thumbnails(trace: Trace, size: int = THUMBNAIL) -> Iterator[tuple[Head, np.n
     """
     for kind in trace.kinds:
         allowed = trace.allowed(kind)
-        for layer in range(trace.layers(kind)):
-            for head in range(trace.heads(kind, layer)):
-                codes = encode(trace.weights(kind, layer, head), allowed)
-                yield Head(kind, layer, head), pool_max(codes, size)
+        for head in trace.every_head(kind):
+            codes = encode(trace.weights(*head), allowed)
+            yield head, pool_max(codes, size)
 
 
 def caption_font(font: QFont) -> QFont:
@@ -128,6 +127,9 @@ class Atlas:
         painter.setPen(theme.color("line"))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRects([layout.rect(head).adjusted(-1, -1, 0, 0) for head in layout])
+        for gap in layout.gaps.values():
+            middle = gap.center()
+            painter.drawLine(middle - QPoint(GRID, 0), middle + QPoint(GRID, 0))
 
     def _draw_title(self, painter: QPainter, section: Section) -> None:
         """The kind, and what the arrangement is in the longest wording that fits."""
@@ -147,12 +149,12 @@ class Atlas:
 
     def _draw_numbers(self, painter: QPainter, section: Section) -> None:
         layout = self.layout
-        for layer, heads in enumerate(section.rows):
-            row = layout.rect(heads[0])
-            row.setLeft(MARGIN)
-            painter.drawText(row, _LEFT, str(layer + 1))
+        for layer in range(len(section.rows)):
+            top = section.first_row + layer * layout.row_pitch
+            beside = QRect(MARGIN, top, layout.left - MARGIN, layout.tile)
+            painter.drawText(beside, _LEFT, str(layer + 1))
         top = section.first_row - NUMBERS
-        for column in range(max(map(len, section.rows))):
+        for column in range(section.columns):
             above = QRect(layout.left + column * layout.pitch, top, layout.tile, NUMBERS - GAP // 2)
             painter.drawText(above, Qt.AlignmentFlag.AlignCenter, str(column + 1))
 

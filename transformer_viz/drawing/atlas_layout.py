@@ -1,8 +1,9 @@
 """Where each head's tile lies in the heads map, and which heads lie at a point.
 
 One section per kind, each with its own depth and width. By layer: a row of tiles per layer, a
-column per head, both numbered. Ranked: the heads of the kind in the order of a statistic, wrapped
-into lines, each tile with a caption. All numbers are logical pixels.
+column per head, both numbered; where a head was pruned there is no tile. Ranked: the heads of the
+kind in the order of a statistic, wrapped into lines, each tile with a caption. All numbers are
+logical pixels.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +31,7 @@ def rows_by_layer(trace: Trace) -> tuple[Rows, ...]:
     """One row per layer, for each kind that the trace has."""
     return tuple(
         tuple(
-            tuple(Head(kind, layer, head) for head in range(trace.heads(kind, layer)))
+            tuple(Head(kind, layer, head) for head in trace.heads(kind, layer))
             for layer in range(trace.layers(kind))
         )
         for kind in trace.kinds
@@ -66,18 +67,34 @@ def _wrapped(heads: Sequence[Head], columns: int) -> Rows:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    rows: Rows
+    rows: Rows  # one may be empty, all heads of its layer being pruned
     top: int  # of the title
     first_row: int  # top of the first row of tiles
 
     @property
     def kind(self) -> AttentionKind:
-        return self.rows[0][0].kind
+        return self.heads[0].kind
 
     @property
     def heads(self) -> tuple[Head, ...]:
         """In reading order."""
         return tuple(head for row in self.rows for head in row)
+
+    @property
+    def columns(self) -> int:
+        """By layer: up to the last head that any layer has."""
+        return 1 + max(head.head for head in self.heads)
+
+    @property
+    def pruned(self) -> tuple[Head, ...]:
+        """By layer: the heads that are missing among these columns."""
+        present = set(self.heads)
+        every = (
+            Head(self.kind, layer, head)
+            for layer in range(len(self.rows))
+            for head in range(self.columns)
+        )
+        return tuple(head for head in every if head not in present)
 
 
 class AtlasLayout:
@@ -97,33 +114,33 @@ class AtlasLayout:
             sections.append(Section(rows, bottom, first_row))
             bottom = first_row + len(rows) * self.row_pitch + GRID
         self.sections = tuple(sections)
-        tiles = _widest(self.kinds) * self.pitch - GAP
+        tiles = _widest(self.kinds, captions) * self.pitch - GAP
         self.width = max(_NARROWEST, self.left + tiles + MARGIN)
         self.height = bottom + GRID
         self._rects = {
-            head: QRect(
-                self.left + column * self.pitch,
-                section.first_row + row * self.row_pitch,
-                tile,
-                tile,
-            )
+            head: self._place(section, row, column)
             for section in self.sections
             for row, heads in enumerate(section.rows)
-            for column, head in enumerate(heads)
+            for column, head in zip(_columns(heads, captions), heads, strict=True)
         }
+        self.gaps = {
+            head: self._place(section, head.layer, head.head)
+            for section in self.sections
+            if not captions
+            for head in section.pruned
+        }
+        """Where a tile would be if the head had not been pruned."""
+
+    def _place(self, section: Section, row: int, column: int) -> QRect:
+        left, top = column * self.pitch, row * self.row_pitch
+        return QRect(self.left + left, section.first_row + top, self.tile, self.tile)
 
     def rect(self, head: Head) -> QRect:
         return QRect(self._rects[head])
 
     def head_at(self, x: int, y: int) -> Head | None:
         """The head whose tile covers the point; None between tiles."""
-        column, in_column = divmod(x - self.left, self.pitch)
-        for section in self.sections:
-            row, in_row = divmod(y - section.first_row, self.row_pitch)
-            if 0 <= row < len(section.rows) and 0 <= column < len(section.rows[row]):
-                inside = in_row < self.tile and in_column < self.tile
-                return section.rows[row][column] if inside else None
-        return None
+        return next((head for head, rect in self._rects.items() if rect.contains(x, y)), None)
 
     def heads_at(self, x: int, y: int) -> tuple[Head, ...]:
         """What a click at the point means: a tile's head, all heads of the layer whose number is
@@ -144,13 +161,19 @@ class AtlasLayout:
         return iter(self._rects)
 
 
-def _widest(kinds: Sequence[Rows]) -> int:
-    return max((len(row) for rows in kinds for row in rows), default=0)
+def _columns(row: Sequence[Head], captions: bool) -> Sequence[int]:
+    """Where the heads of a row stand: ranked side by side, else by their numbers."""
+    return range(len(row)) if captions else [head.head for head in row]
+
+
+def _widest(kinds: Sequence[Rows], captions: bool) -> int:
+    rows = (row for rows in kinds for row in rows)
+    return max((column + 1 for row in rows for column in _columns(row, captions)), default=0)
 
 
 def _room(kinds: Sequence[Rows], width: int, height: int, *, captions: bool) -> tuple[int, int]:
     """The sides of a tile at which the map fills the width, and the height."""
     fixed = AtlasLayout(kinds, 0, captions=captions)
-    columns, rows = max(1, _widest(kinds)), max(1, sum(map(len, kinds)))
+    columns, rows = max(1, _widest(kinds, captions)), max(1, sum(map(len, kinds)))
     by_width = (width - fixed.left - MARGIN + GAP) // columns - GAP
     return by_width, (height - fixed.height) // rows

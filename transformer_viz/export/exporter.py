@@ -276,8 +276,7 @@ class Exporter(QObject):
         if head.kind is not AttentionKind.ENCODER_SELF:
             return head
         kind = next((k for k in reversed(trace.kinds)), head.kind)
-        layer = min(head.layer, trace.layers(kind) - 1)
-        return Head(kind, layer, min(head.head, trace.heads(kind, layer) - 1))
+        return trace.nearest(head._replace(kind=kind))
 
     # To the clipboard
 

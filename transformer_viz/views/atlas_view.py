@@ -336,7 +336,10 @@ class AtlasView(PictureArea):
         heads = self._layout.heads_at(point.x(), point.y())
         if len(heads) > 1:
             return f"Click to select these {len(heads)} heads, Ctrl+click to add or remove them"
-        return self._statistics(heads[0]) if heads else ""
+        if heads:
+            return self._statistics(heads[0])
+        gap = next((head for head, rect in self._layout.gaps.items() if rect.contains(point)), None)
+        return f"{head_name(gap)} was pruned from this model" if gap else ""
 
     def _statistics(self, head: Head) -> str:
         trace = self._session.trace

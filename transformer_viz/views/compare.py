@@ -7,7 +7,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
-from transformer_viz.comparison import Comparison, nearest
+from transformer_viz.comparison import Comparison
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.diverging import diverging_table
 from transformer_viz.drawing.marks import Marks
@@ -117,7 +117,7 @@ class Compare(StageView):
             self._asked = self._shown = None
             self._stream.stop()
         elif first.kind in sides.a.kinds and first.kind in sides.b.kinds:
-            first = nearest(sides.a, first)
+            first = sides.a.nearest(first)
             second = self._comparison.second_head(first)
             request = Request(sides, first, second, self._options(), self.controls.full)
             if request != self._asked:

@@ -90,7 +90,7 @@ class CompareControls(QWidget):
             widget.setVisible(not sides.same_model)
         for box, value, count in (
             (self.layer, b.layer, sides.b.layers(b.kind)),
-            (self.head, b.head, sides.b.heads(b.kind, b.layer)),
+            (self.head, b.head, 1 + max(sides.b.heads(b.kind, b.layer))),
         ):
             box.blockSignals(True)
             box.setMaximum(count)

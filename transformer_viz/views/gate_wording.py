@@ -51,5 +51,5 @@ def _left(
     """The heads of the layer that are not silent; None where the trace has no such layer."""
     if trace is None or kind not in trace.kinds or layer >= trace.layers(kind):
         return None
-    every = (Head(kind, layer, number) for number in range(trace.heads(kind, layer)))
+    every = (Head(kind, layer, number) for number in trace.heads(kind, layer))
     return [head for head in every if head not in silent]

@@ -24,19 +24,25 @@ def neighbour(layout: AtlasLayout, head: Head, event: QKeyEvent) -> Head | None:
     """
     key = Qt.Key(event.key())
     everything = list(layout)
-    rows = [row for section in layout.sections for row in section.rows]
+    rows = [row for section in layout.sections for row in section.rows if row]
     row = next(row for row in rows if head in row)
     if key in _STEPS:
         return _next(everything, head, _STEPS[key])
     if key in _ROW_STEPS:
-        return _nearest(_next(rows, row, _ROW_STEPS[key]), row.index(head))
+        return _in_column(layout, _next(rows, row, _ROW_STEPS[key]), head)
     if key in _KIND_STEPS:
         sections = layout.sections
         section = next(section for section in sections if section.kind is head.kind)
-        there = _next(sections, section, _KIND_STEPS[key]).rows
-        return _nearest(_nearest(there, section.rows.index(row)), row.index(head))
+        there = [row for row in _next(sections, section, _KIND_STEPS[key]).rows if row]
+        return _in_column(layout, _nearest(there, section.rows.index(row)), head)
     line = everything if event.modifiers() & Qt.KeyboardModifier.ControlModifier else row
     return {Qt.Key.Key_Home: line[0], Qt.Key.Key_End: line[-1]}.get(key)
+
+
+def _in_column(layout: AtlasLayout, row: Sequence[Head], head: Head) -> Head:
+    """The head of a row whose tile is the nearest to straight above or below this one's."""
+    left = layout.rect(head).left()
+    return min(row, key=lambda other: abs(layout.rect(other).left() - left))
 
 
 def _next(items: Sequence[T], item: T, step: int) -> T:

@@ -62,8 +62,8 @@ class HeadLegend(QWidget):
         selected = selection.heads
         self._heads = ()
         if trace is not None and selection.kind in trace.kinds:
-            count = trace.heads(selection.kind, selection.layer)
-            layer = (Head(selection.kind, selection.layer, head) for head in range(count))
+            numbers = trace.heads(selection.kind, selection.layer)
+            layer = (Head(selection.kind, selection.layer, head) for head in numbers)
             self._heads = tuple(sorted({*layer, *selected}))
         several_layers = len({head.layer for head in self._heads}) > 1
         self._title.setText("Heads" if several_layers else f"Layer {selection.layer + 1}")
@@ -129,8 +129,8 @@ class HeadLegend(QWidget):
         trace, selection = self._session.trace, self._session.selection
         if trace is None:
             return
-        count = trace.heads(selection.kind, selection.layer)
-        heads = [Head(selection.kind, selection.layer, head) for head in range(count)]
+        numbers = trace.heads(selection.kind, selection.layer)
+        heads = [Head(selection.kind, selection.layer, head) for head in numbers]
         self._session.change_options(combine=Combine.SIDE_BY_SIDE)
         self._session.select(**only(heads, selection))
 

@@ -14,11 +14,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.trace.reach import FarLink, Reach, heads_of, reach
+from core.trace.reach import FarLink, Reach, reach
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.heading import Heading
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.session import Phase, Session
+from transformer_viz.stretching import Stretching
 from transformer_viz.theme import GRID, Theme, scaled_font
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.far_links import FarLinks
@@ -30,6 +31,7 @@ from transformer_viz.views.reach_histograms import ReachHistograms
 from transformer_viz.views.reach_options import ReachOptions
 from transformer_viz.views.stage_view import StageView
 from transformer_viz.views.stream import Stream
+from transformer_viz.views.stretch_bar import StretchBar
 from transformer_viz.views.wording import LONG_TITLES, heads_title
 
 INLINE_CELLS = 40_000
@@ -48,10 +50,12 @@ _NOTHING_FAR = "No link reaches that far here; choose a shorter distance or a lo
 
 
 class ReachView(StageView):
-    """↑ ↓ in the list go from link to link and select each; Esc releases it."""
+    """↑ ↓ in the list go from link to link and select each; Esc takes out the words that are
+    pushed in, else releases the link."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, stretching: Stretching) -> None:
         super().__init__(session)
+        self._stretching = stretching
         self._of: tuple[Trace, AttentionKind] | None = None
         self._wanted: object = None  # what the result is to be of
         self._reach: Reach | None = None
@@ -63,6 +67,7 @@ class ReachView(StageView):
         self.far_links = FarLinks()
         self.histograms = ReachHistograms()
         self.options = ReachOptions(session)
+        self.stretch_bar = StretchBar(session, stretching)
         self._build()
         self.far_links.hovered.connect(self._on_hover)
         self.far_links.chosen.connect(self._on_chosen)
@@ -107,7 +112,7 @@ class ReachView(StageView):
         header.addLayout(bar)
         header.addSpacing(GRID)
         header.addLayout(head)
-        for widget in (self.options, self.caption, self._error):
+        for widget in (self.stretch_bar, self.options, self.caption, self._error):
             header.addWidget(widget)
         page = QWidget()
         column = QVBoxLayout(page)
@@ -166,7 +171,7 @@ class ReachView(StageView):
     def _compute(self, trace: Trace, kind: AttentionKind) -> None:
         """Anew; what is there of the same text stays until then."""
         options = self.session.options
-        self._heads, self._looked_at = heads_of(trace, kind), 0
+        self._heads, self._looked_at = trace.every_head(kind), 0
         steps = reach(
             trace,
             self._heads,
@@ -286,7 +291,9 @@ class ReachView(StageView):
         )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
+        if event.key() == Qt.Key.Key_Escape and self._stretching.active:
+            self._stretching.restore()
+        elif event.key() == Qt.Key.Key_Escape:
             self.session.release()
         else:
             super().keyPressEvent(event)

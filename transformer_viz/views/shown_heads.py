@@ -1,6 +1,7 @@
 """Which decoder heads a step is shown with: those selected, of each kind the last."""
 
 from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz.linking import last_layer
 from transformer_viz.session import Session
 from transformer_viz.views.wording import LONG_TITLES, head_title
 
@@ -18,15 +19,8 @@ class ShownHeads:
         """Heads of the trace; none where it lacks the kind."""
         if kind not in trace.kinds:
             return ()
-        layers = trace.layers(kind)
-        heads = tuple(
-            head
-            for head in self._last.get(kind, ())
-            if head.layer < layers and head.head < trace.heads(kind, head.layer)
-        )
-        last = layers - 1
-        every = (Head(kind, last, head) for head in range(trace.heads(kind, last)))
-        return heads or tuple(every)
+        heads = tuple(head for head in self._last.get(kind, ()) if trace.has(head))
+        return heads or last_layer(trace, kind)
 
     def _remember(self) -> None:
         selection = self._session.selection

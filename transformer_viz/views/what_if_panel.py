@@ -175,8 +175,7 @@ class WhatIfPanel(QWidget):
     def _encoder_head(self, trace: Trace) -> Head:
         """The selected head, or the encoder's of the same number."""
         kind, selection = AttentionKind.ENCODER_SELF, self._session.selection
-        layer = min(selection.layer, trace.layers(kind) - 1)
-        return Head(kind, layer, min(selection.head, trace.heads(kind, layer) - 1))
+        return trace.nearest(Head(kind, selection.layer, selection.head))
 
     def _show_texts(self, variant: Variant) -> None:
         changes = ["shuffled"] * variant.shuffled + ["without positions"] * (not variant.positions)
@@ -224,7 +223,7 @@ def variant_statement(variant: Variant) -> str:
     """What the variant shows, in words."""
     trace, reference = variant.trace, variant.reference
     kind = AttentionKind.ENCODER_SELF
-    count = sum(reference.heads(kind, layer) for layer in range(reference.layers(kind)))
+    count = len(reference.every_head(kind))
     heads = "the encoder head" if count == 1 else f"all {count} encoder heads"
     number = share(variant.difference)
     same = trace.translation == reference.translation

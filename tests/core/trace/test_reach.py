@@ -16,7 +16,6 @@ from core.trace.reach import (
     Reach,
     binned,
     distance_bins,
-    heads_of,
     path_lengths,
     reach,
 )
@@ -44,7 +43,7 @@ def trace_of(n: int, *, seed: int = 0, specials: tuple[int, ...] = ()) -> Trace:
 
 
 def result(trace: Trace, kind: AttentionKind, **options: object) -> Reach:
-    *_, last = reach(trace, heads_of(trace, kind), **options)  # type: ignore[arg-type]
+    *_, last = reach(trace, trace.every_head(kind), **options)  # type: ignore[arg-type]
     return last
 
 
@@ -97,7 +96,7 @@ def test_links_are_the_heaviest_cells_far_enough_apart(
     found = result(trace, kind, distance=distance, count=count, specials=counted).links
     cells = [
         FarLink(head, i, j, float(trace.weights(*head)[i, j]))
-        for head in heads_of(trace, kind)
+        for head in trace.every_head(kind)
         for i in range(n)
         for j in range(n)
         if abs(i - j) >= distance and trace.allowed(kind)[i, j] and (counted or (i > 0 and j > 0))
@@ -135,7 +134,7 @@ def test_of_equal_links_the_first_stays() -> None:
 
 def test_the_result_grows_head_by_head() -> None:
     trace = trace_of(5)
-    counts = [len(part.profiles) for part in reach(trace, heads_of(trace, E))]
+    counts = [len(part.profiles) for part in reach(trace, trace.every_head(E))]
     assert counts == [1, 2, 3, 4]
 
 

@@ -66,7 +66,7 @@ def test_each_map_is_the_attention_of_that_pass(changes: dict[str, Any]) -> None
         allowed = allowed.tril() if causal else allowed
         for layer, projections in enumerate(layers):
             expected = attention_weights(projections.query, projections.key, allowed)[0]
-            assert trace.heads(kind, layer) == len(expected)
+            assert len(trace.heads(kind, layer)) == len(expected)
             found = trace.layer_weights(kind, layer)
             assert found.shape == (len(expected), queries, keys)
             np.testing.assert_allclose(found, expected.numpy(), atol=1e-6)

@@ -93,7 +93,7 @@ def all_heads(trace: Trace) -> list[Head]:
         Head(kind, layer, head)
         for kind in AttentionKind
         for layer in range(trace.layers(kind))
-        for head in range(trace.heads(kind, layer))
+        for head in trace.heads(kind, layer)
     ]
 
 
@@ -150,7 +150,7 @@ def test_all_heads_together_are_what_the_unrecorded_block_gave(one: Pass) -> Non
             weight, bias = double(block.output.weight), double(block.output.bias)
             output = one.seen[block][1][0].numpy()
             for query in range(len(output)):
-                heads = range(one.trace.heads(kind, layer))
+                heads = one.trace.heads(kind, layer)
                 z = [row_steps(one.trace, Head(kind, layer, h), query).output for h in heads]
                 ours = weight @ np.concatenate(z) + bias
                 np.testing.assert_allclose(ours, output[query], rtol=1e-6, atol=1e-6)

@@ -66,7 +66,7 @@ def test_with_positions_the_order_counts(changes: dict[str, Any]) -> None:
     variant = trace_variant(model(**changes), TOKENIZER, TEXT, seed=1, search=SHORT)
     kind = AttentionKind.ENCODER_SELF
     for layer in range(variant.trace.layers(kind)):
-        for head in range(variant.trace.heads(kind, layer)):
+        for head in variant.trace.heads(kind, layer):
             put_back = restored(variant.trace.weights(kind, layer, head), variant.order)
             before = variant.reference.weights(kind, layer, head)
             assert np.abs(put_back - before).max() > 1e-3

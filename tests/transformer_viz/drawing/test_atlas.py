@@ -42,7 +42,7 @@ def test_one_map_exists_at_a_time(make_trace: Callable[..., Trace]) -> None:
 
     class Counting:
         source_tokens, target_tokens = trace.source_tokens, trace.target_tokens
-        kinds, allowed, layers, heads = trace.kinds, trace.allowed, trace.layers, trace.heads
+        kinds, allowed, every_head = trace.kinds, trace.allowed, trace.every_head
 
         def weights(self, kind: AttentionKind, layer: int, head: int) -> np.ndarray:
             computed.append(kind)

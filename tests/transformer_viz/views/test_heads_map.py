@@ -322,7 +322,7 @@ def test_heads_are_ordered_within_their_kind_by_a_statistic(session, trace, head
         heads = [head for head in shown if head.kind is kind]
         values = [head_statistics(trace, *head).confidence for head in heads]
         assert values == sorted(values, reverse=True)
-        assert len(heads) == sum(trace.heads(kind, layer) for layer in range(trace.layers(kind)))
+        assert len(heads) == len(trace.every_head(kind))
     first = shown[0]
     name, number = heads_map._captions[first]
     assert name == f"{first.layer + 1}.{first.head + 1}"

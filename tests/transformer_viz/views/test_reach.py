@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,11 +12,12 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from core.text.tokens import Token
-from core.trace.reach import FarLink, heads_of, path_lengths, reach
+from core.trace.reach import FarLink, path_lengths, reach
 from core.trace.trace import AttentionKind, Head, Trace
-from tests.transformer_viz.stage import texts
+from tests.transformer_viz.stage import FakeBackend, texts
 from transformer_viz.drawing.reach_arcs import Labels, lay_out_arcs
-from transformer_viz.session import Phase, Session, Status
+from transformer_viz.session import ModelInfo, Phase, Session, Status
+from transformer_viz.stretching import Stretching
 from transformer_viz.theme import DARK, LIGHT, Theme
 from transformer_viz.views import reach as reach_module
 from transformer_viz.views.reach import DISTANCES, LINKS, ReachView
@@ -26,12 +29,25 @@ LEFT, NO = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 @pytest.fixture
 def view(session: Session, show: Callable[..., QWidget]) -> ReachView:
     session.change_options(reach_distance=3)
-    return show(ReachView(session))  # type: ignore[return-value]
+    return show(reach_view(session))  # type: ignore[return-value]
+
+
+def reach_view(session: Session) -> ReachView:
+    """With words pushed in at once."""
+
+    def ask(_lane: str, question: Callable, *, done: Callable, failed: Callable) -> None:
+        done(question(FakeBackend(), None))
+
+    engine = SimpleNamespace(ask=ask, cancel=lambda _lane: None)
+    stretching = Stretching(
+        session, engine, lambda text, _selection: session.set_text(text), lambda: False
+    )
+    return ReachView(session, stretching)
 
 
 def expected(trace: Trace, kind: AttentionKind = E, **options: object) -> tuple[FarLink, ...]:
     given = {"distance": 3, "specials": False} | options
-    *_, found = reach(trace, heads_of(trace, kind), **given)  # type: ignore[arg-type]
+    *_, found = reach(trace, trace.every_head(kind), **given)  # type: ignore[arg-type]
     return found.links
 
 
@@ -197,7 +213,7 @@ def test_a_long_text_is_looked_at_beside_the_event_loop(
 ) -> None:
     monkeypatch.setattr(reach_module, "INLINE_CELLS", 0)
     session.change_options(reach_distance=3)
-    view = show(ReachView(session))
+    view = show(reach_view(session))
     qtbot.waitUntil(lambda: view.far_links.list.links == expected(trace))
     session.change_options(reach_distance=5)
     assert view.far_links.list.links == expected(trace), "what is there stays until then"
@@ -210,7 +226,7 @@ def test_the_histogram_is_of_the_selected_heads(
     qtbot.mouseClick(view.pages.button(DISTANCES), LEFT)
     shown = view.histograms.shown
     assert shown is not None
-    *_, found = reach(trace, heads_of(trace, E), specials=False)
+    *_, found = reach(trace, trace.every_head(E), specials=False)
     weights = found.profiles[Head(E, 0, 0)].shares
     bars = [weights[0], weights[1], weights[2], weights[3:5].sum(), weights[5:9].sum()]
     np.testing.assert_allclose(shown.chosen, bars)
@@ -234,7 +250,7 @@ def test_the_histogram_is_of_the_selected_heads(
 
 
 def test_without_a_trace_it_says_why(session: Session, show: Callable) -> None:
-    view = show(ReachView(session))
+    view = show(reach_view(session))
     session.set_trace(None)
     session.set_status(Status(Phase.EMPTY))
     assert not view.has_picture
@@ -277,3 +293,29 @@ def test_a_text_of_any_length_fits_the_width(view: ReachView, count: int, labels
     assert curve[3, 0] == layout.middles[0]
     top = curve[0, 1] + 0.75 * (curve[1, 1] - curve[0, 1])
     assert top >= rect.top()
+
+
+def test_the_slider_pushes_words_in_and_esc_takes_them_out(
+    view: ReachView, session: Session, qtbot: QtBot
+) -> None:
+    session.set_model(ModelInfo("m", Path("m"), 2, 2, 3, 3, 8, 100))
+    session.set_text("It was here.")
+    slider, bar = view.stretch_bar.slider, view.stretch_bar
+    assert not bar.back.isEnabled()
+    slider.setFocus()
+    qtbot.keyClick(slider, Qt.Key.Key_Right)
+    qtbot.keyClick(slider, Qt.Key.Key_PageUp)
+    assert session.text == "It more more more more more was here."
+    assert bar.number.text() == "5"
+    qtbot.keyClick(slider, Qt.Key.Key_Escape)
+    assert session.text == "It was here."
+    assert slider.value() == 0
+    slider.setValue(2)
+    qtbot.mouseClick(bar.back, LEFT)
+    assert session.text == "It was here."
+
+
+def test_without_a_sentence_nothing_can_be_pushed_in(view: ReachView, session: Session) -> None:
+    session.set_text("")
+    assert not view.stretch_bar.slider.isEnabled()
+    assert "no sentence" in view.stretch_bar.slider.toolTip()
