@@ -99,6 +99,10 @@ class Backend(Protocol):
 
     def beam_tree(self, text: str, search: Search, context: Context) -> BeamTree: ...
 
+    def stretch(self, text: str, words: int, context: Context) -> str:
+        """An English text with so many words pushed into it."""
+        ...
+
     def resolution(self, context: Context) -> Resolution:
         """Minimal pairs, and how often each head finds what "it" means."""
         ...
@@ -267,6 +271,11 @@ class TorchBackend:
         both = resolving_heads(checkpoint.model, checkpoint.tokenizer, drawn, check=context.check)
         pairs = (ItPair(sentence(first), sentence(second)) for first, second in drawn[:SHOWN_PAIRS])
         return Resolution((*famous_pairs(), *pairs), both, len(drawn))
+
+    def stretch(self, text: str, words: int, context: Context) -> str:
+        from core.corpus.grammar.stretch import stretch_text
+
+        return stretch_text(text, words)
 
     @staticmethod
     def _trace(

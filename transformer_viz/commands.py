@@ -139,7 +139,7 @@ def _add_head(actions: Actions, window: Window, session: Session) -> None:
     actions.add(
         "scaling", menu, "&Scale the scores by √d_k, or not", window.switch_scaling, "Ctrl+D"
     )
-    actions.add("release", menu, "&Release all pins", session.release, "Esc")
+    actions.add("release", menu, "&Release all pins", window.release, "Esc")
     window.heads.add_to(actions)
 
 

@@ -20,6 +20,7 @@ from transformer_viz.quantities import Quantities
 from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Phase, Search, Session, Status
 from transformer_viz.settings import Settings, SettingsFile
+from transformer_viz.stretching import Stretching
 from transformer_viz.transfers import Transfers
 from transformer_viz.what_if import WhatIf
 
@@ -65,6 +66,10 @@ class Controller(QObject):
         self.decoding = Decoding(session, engine, lambda: self._settings, self)
         self.comparison = Comparison(session, engine, self)
         self.comparison.set_search(self.search)
+        self.stretching = Stretching(
+            session, engine, self.translate, lambda: self._trace_file is not None, self
+        )
+        self.closing.connect(self.stretching.close)
         self.what_if = WhatIf(session, engine, lambda: self.search, self)
         self.quantities = Quantities(session, engine.ask, engine.cancel, self)
         self.heads = HeadAnalysis(session, file.folder and file.folder / "heads", self)

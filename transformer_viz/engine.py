@@ -19,7 +19,7 @@ from transformer_viz.worker import Context, Worker
 T = TypeVar("T")
 
 LANES = (
-    *("load", "explain", "gates", "decode", "tree"),
+    *("load", "stretch", "explain", "gates", "decode", "tree"),
     *("positions", "what_if", "quantities", "pairs", "compare"),
 )
 """In the order in which waiting questions are taken; in each lane the newest wins."""

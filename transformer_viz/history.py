@@ -18,7 +18,7 @@ from transformer_viz.selection import Selection
 from transformer_viz.session import Session
 
 MOST_MOMENTS = 500
-PAUSE = 2.0  # seconds that end a run of keystrokes, of moves from cell to cell or of scalings
+PAUSE = 2.0  # seconds that end a run of keystrokes, of moves from cell to cell, of scalings or stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,8 @@ class History(QObject):
         if self._moving:
             return
         run = "typing" if _is_keystroke(self._now.text, text) else None
+        if self._controller.stretching.moving:
+            run = "stretching"
         self._step(replace(self._now, text=text), run)
 
     def _on_selection(self, selection: Selection) -> None:

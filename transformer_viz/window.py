@@ -228,6 +228,13 @@ class Window(QMainWindow):
         selection = self._session.selection
         self._session.select(layer=selection.layer + layers, head=selection.head + heads)
 
+    def release(self) -> None:
+        """Take out the words that are pushed in, else release what is pinned."""
+        if self._controller.stretching.active:
+            self._controller.stretching.restore()
+        else:
+            self._session.release()
+
     def switch_scaling(self) -> None:
         """Show the steps of the row, with the scores divided by √d_k or not."""
         self.show_view("scores")

@@ -33,7 +33,7 @@ class Stage(Panel):
         self.positions = Positions(session, controller.what_if)
         self.decoding = DecodingView(session, controller.decoding)
         self.compare = Compare(session, controller.comparison)
-        self.reach = ReachView(session)
+        self.reach = ReachView(session, controller.stretching)
         self.tabs = QTabBar()
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)

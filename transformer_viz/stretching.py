@@ -1,0 +1,122 @@
+"""The user's sentence with ever more words pushed in, to see what reaches over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from transformer_viz.engine import Engine
+from transformer_viz.selection import Selection
+from transformer_viz.session import Session
+
+LANE = "stretch"
+MOST_WORDS = 64
+"""The most that `core.corpus.grammar.stretch` pushes in."""
+
+
+class Stretching(QObject):
+    """While `words` is not 0, the session shows `own` with so many words pushed in.
+
+    `restore` brings back the user's own sentence. Editing the text or opening something else ends
+    it too, and that stays.
+
+    Attributes:
+        own: the sentence as the user wrote it, while it is stretched.
+        words: how many are pushed in, or will be as soon as they are there.
+        moving: whether the text that changes right now is changed from here.
+        problem: why no words can be pushed in, in one sentence.
+    """
+
+    changed = Signal()  # any of these
+
+    def __init__(
+        self,
+        session: Session,
+        engine: Engine,
+        show: Callable[[str, Selection | None], None],
+        from_file: Callable[[], bool],
+        parent: QObject | None = None,
+    ) -> None:
+        """`show`: puts a text in place of the one shown and translates it, with a selection or with
+        what is selected now; `from_file`: whether what is shown was read from a file, so that it
+        could not be brought back."""
+        super().__init__(parent)
+        self._session = session
+        self._engine = engine
+        self._show_text = show
+        self._from_file = from_file
+        self.own: str | None = None
+        self._selection = session.selection  # in the own sentence
+        self.words = 0
+        self.moving = False
+        self.problem = ""
+        session.textChanged.connect(self._on_text)
+
+    @property
+    def active(self) -> bool:
+        return self.own is not None
+
+    @property
+    def obstacle(self) -> str:
+        """Why nothing can be pushed in now, in one sentence."""
+        if self._session.model is None or not self._session.text.strip():
+            return "There is no sentence to push words into."
+        if self._from_file():
+            return "What is shown comes from a file; change the text to let the model answer again."
+        return ""
+
+    def stretch(self, words: int) -> None:
+        """Push in so many words, in place of those that are; 0 restores the own sentence."""
+        words = max(0, min(words, MOST_WORDS))
+        if words == self.words:
+            return
+        if words == 0:
+            self.restore()
+            return
+        if self.own is None:
+            self._selection = self._session.selection
+        own = self._session.text if self.own is None else self.own
+        self.own, self.words, self.problem = own, words, ""
+        self._engine.ask(
+            LANE,
+            lambda backend, context: backend.stretch(own, words, context),
+            done=self._show,
+            failed=self._fail,
+        )
+        self.changed.emit()
+
+    def restore(self) -> None:
+        """With what is selected now, on the words that the own sentence has too."""
+        own = self.own
+        if own is not None:
+            self._leave()
+            self._show(own)
+
+    def close(self) -> None:
+        """With what was selected before: there is no time to look for it."""
+        own = self.own
+        if own is not None:
+            self._leave()
+            self._show(own, self._selection)
+
+    def _show(self, text: str, selection: Selection | None = None) -> None:
+        self.moving = True
+        try:
+            self._show_text(text, selection)
+        finally:
+            self.moving = False
+
+    def _fail(self, problem: str) -> None:
+        self.restore()
+        self.problem = problem
+        self.changed.emit()
+
+    def _on_text(self) -> None:
+        if not self.moving and self.active:
+            self._leave()
+
+    def _leave(self) -> None:
+        self._engine.cancel(LANE)
+        self.own, self.words, self.problem = None, 0, ""
+        self.changed.emit()

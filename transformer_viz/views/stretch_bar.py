@@ -1,0 +1,64 @@
+"""The slider that pushes words into the sentence, and the way back."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSlider, QWidget
+
+from transformer_viz.session import Session
+from transformer_viz.stretching import MOST_WORDS, Stretching
+from transformer_viz.theme import GRID, set_role
+from transformer_viz.views.elided_label import ElidedLabel
+
+PAGE = 4
+"""Words that Page Up and Page Down push in or take out: one place in the sentence."""
+
+_TIP = (
+    "Push words into the middle of the sentence and see which heads still reach over them.\n"
+    "0, Esc or the button bring your own sentence back."
+)
+
+
+class StretchBar(QWidget):
+    def __init__(self, session: Session, stretching: Stretching) -> None:
+        super().__init__()
+        self._stretching = stretching
+        name = QLabel("words pushed in")
+        set_role(name, "soft")
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, MOST_WORDS)
+        self.slider.setPageStep(PAGE)
+        self.slider.setFixedWidth(64 * GRID)
+        self.slider.setAccessibleName("Words pushed into the sentence")
+        self.slider.setToolTip(_TIP)
+        self.number = QLabel()
+        self.number.setFixedWidth(self.number.fontMetrics().horizontalAdvance("888"))
+        self.back = QPushButton("Own sentence")
+        self.back.setToolTip("Take the words out again (Esc)")
+        self.back.setFixedHeight(7 * GRID)
+        self._problem = ElidedLabel("error")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2 * GRID)
+        for widget in (name, self.slider, self.number, self.back):
+            row.addWidget(widget)
+        row.addWidget(self._problem, 1)
+        self.setFixedHeight(7 * GRID)
+        self.slider.valueChanged.connect(stretching.stretch)
+        self.back.clicked.connect(stretching.restore)
+        stretching.changed.connect(self._follow)
+        for changed in (session.textChanged, session.traceChanged, session.modelChanged):
+            changed.connect(self._follow)
+        self._follow()
+
+    def _follow(self) -> None:
+        stretching = self._stretching
+        self.slider.blockSignals(True)
+        self.slider.setValue(stretching.words)
+        self.slider.blockSignals(False)
+        self.number.setText(str(stretching.words))
+        obstacle = stretching.obstacle
+        self.slider.setEnabled(not obstacle)
+        self.slider.setToolTip(obstacle or _TIP)
+        self.back.setEnabled(stretching.active)
+        self._problem.setText(stretching.problem and f"⚠ {stretching.problem}")
