@@ -10,6 +10,8 @@ from core.training.config import RunConfig
 
 _BYTES = {"fp64": 8, "fp32": 4, "bf16": 2, "fp16": 2}
 _COPIES = 4  # weights, gradient and Adam's two moments
+PROGRAM_BYTES = 400_000_000
+"""What a process takes before there is a model: Python, torch and its buffers, the text."""
 LOGITS_ROWS = 512  # target positions whose logits exist at a time, see core.training.loss
 
 
@@ -33,24 +35,29 @@ def parameter_count(config: ModelConfig) -> int:
 
 
 def memory_bytes(config: RunConfig) -> int:
-    """Of weights, gradient, Adam's moments and what one full batch keeps for the way back.
-
-    See docs/formulas.md, "Memory of training". What torch itself takes is not in it.
+    """Of the program, weights, gradient, Adam's moments and what one full batch keeps for the way
+    back. See docs/formulas.md, "Memory of training".
     """
     model, training = config.model, config.training
     d = model.d_model
-    encoder = _kept_by_attention(model, model.encoder_heads, "encoder") + 2 * model.encoder_d_ff
-    decoder = _kept_by_attention(model, model.decoder_heads, "decoder") + 2 * model.decoder_d_ff
-    # The cross-attention keeps queries per target token, keys and values per source token.
-    cross_target = model.decoder_heads * (model.decoder_d_k + 2 * model.decoder_d_v)
-    cross_source = model.decoder_heads * (model.decoder_d_k + model.decoder_d_v)
-    per_source = model.encoder_layers * (encoder + 6 * d) + model.decoder_layers * cross_source
-    per_target = model.decoder_layers * (decoder + cross_target + 9 * d)
+    inner = 1 if model.activation == "relu" else 2  # ReLU overwrites what comes in
+    around = (3 if model.dropout > 0 else 2) * d  # mask, sum and norm of each sub-layer
+    masks = d if model.dropout > 0 else 0  # on the embeddings
+    encoder = _kept_by_attention(model, "encoder") + inner * model.encoder_d_ff + 2 * around
+    decoder = _kept_by_attention(model, "decoder") + inner * model.decoder_d_ff + 3 * around
+    # The cross-attention keeps queries and output per target token, keys and values per source
+    # token.
+    cross = model.decoder_heads * (model.decoder_d_k + model.decoder_d_v)
+    per_source = model.encoder_layers * encoder + model.decoder_layers * cross + masks
+    per_target = model.decoder_layers * (decoder + cross) + masks + d
     kept = training.source_batch_tokens * per_source + training.target_batch_tokens * per_target
+    longer = max(training.source_batch_tokens, training.target_batch_tokens)
+    gradients = longer * (2 * max(model.encoder_d_ff, model.decoder_d_ff) + 6 * d)  # of one layer
     width = _BYTES[training.precision]
     logits_width = max(4, width)  # the loss is never computed in less than float32
     logits = min(LOGITS_ROWS, training.target_batch_tokens) * model.vocab_size
-    return _COPIES * logits_width * parameter_count(model) + width * kept + logits_width * logits
+    numbers = _COPIES * logits_width * parameter_count(model) + logits_width * logits
+    return PROGRAM_BYTES + numbers + width * (kept + gradients)
 
 
 def _attention(config: ModelConfig, heads: int, side: str) -> int:
@@ -65,8 +72,9 @@ def _feed_forward(d: int, d_ff: int) -> int:
     return 2 * d * d_ff + d_ff + d
 
 
-def _kept_by_attention(config: ModelConfig, heads: int, side: str) -> int:
-    """Numbers per token: queries, keys, values, and the heads' output before and after merging."""
+def _kept_by_attention(config: ModelConfig, side: str) -> int:
+    """Numbers per token: queries, keys, values, and the heads' output."""
+    heads: int = getattr(config, f"{side}_heads")
     d_k: int = getattr(config, f"{side}_d_k")
     d_v: int = getattr(config, f"{side}_d_v")
-    return heads * (2 * d_k + 3 * d_v)
+    return heads * (2 * d_k + 2 * d_v)

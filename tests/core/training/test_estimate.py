@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 from hypothesis import given
@@ -9,7 +14,7 @@ from core.config import ModelConfig
 from core.model.transformer import Transformer
 from core.presets import PRESETS, preset
 from core.training import loss
-from core.training.estimate import LOGITS_ROWS, memory_bytes, parameter_count
+from core.training.estimate import LOGITS_ROWS, PROGRAM_BYTES, memory_bytes, parameter_count
 
 
 def counted(config: ModelConfig) -> int:
@@ -51,15 +56,15 @@ def test_the_formula_is_the_count_of_any_shape(data: st.DataObject) -> None:
     assert parameter_count(config) == counted(config)
 
 
-def test_memory_has_four_copies_of_the_weights_and_grows_with_the_batch() -> None:
+def test_memory_has_the_program_four_copies_of_the_weights_and_grows_with_the_batch() -> None:
     tiny = preset("tiny")
     small = tiny.with_settings(
         {"max_length": 2, "source_batch_tokens": 2, "target_batch_tokens": 2}
     )
-    weights = 16 * parameter_count(tiny.model)
-    assert weights < memory_bytes(small) < 1.1 * weights
+    fixed = PROGRAM_BYTES + 16 * parameter_count(tiny.model)
+    assert fixed < memory_bytes(small) < fixed + 0.1 * (fixed - PROGRAM_BYTES)
     double = tiny.with_settings({"source_batch_tokens": 2_000, "target_batch_tokens": 2_000})
-    fixed = weights + 4 * LOGITS_ROWS * tiny.model.vocab_size
+    fixed += 4 * LOGITS_ROWS * tiny.model.vocab_size
     assert memory_bytes(double) - fixed == 2 * (memory_bytes(tiny) - fixed)
 
 
@@ -67,22 +72,38 @@ def test_logits_are_as_many_as_the_loss_computes_at_a_time() -> None:
     assert loss._CHUNK == LOGITS_ROWS
 
 
-def test_memory_of_a_layer_by_hand() -> None:
-    """d 8, one head, d_ff 16, V 10, one token on each side: 4 bytes for each number."""
-    model = {
-        "vocab_size": 10,
-        "d_model": 8,
-        "encoder_layers": 1,
-        "decoder_layers": 1,
-        "encoder_heads": 1,
-        "decoder_heads": 1,
-        "encoder_d_ff": 16,
-        "decoder_d_ff": 16,
-    }
-    batch = {"max_length": 2, "source_batch_tokens": 2, "target_batch_tokens": 2}
-    config = preset("tiny").with_settings({**model, **batch})
-    encoder = 5 * 8 + 2 * 16 + 6 * 8
-    decoder = 5 * 8 + 2 * 16 + 9 * 8 + 3 * 8 + 2 * 8
-    logits = 10
-    weights = 16 * parameter_count(config.model)
-    assert memory_bytes(config) == weights + 4 * 2 * (encoder + decoder + logits)
+def test_the_program_takes_about_what_is_said() -> None:
+    code = "import core.training.run; print(open('/proc/self/statm').read())"
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("the memory of a process is read from /proc")
+    pages = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    resident = int(pages.stdout.split()[1]) * resource.getpagesize()
+    assert PROGRAM_BYTES / 4 < resident < 2 * PROGRAM_BYTES
+
+
+@pytest.mark.parametrize("dropout", [0.1, 0.0])
+@pytest.mark.parametrize("activation", ["relu", "gelu", "silu"])
+def test_the_formula_counts_what_torch_keeps(activation: str, dropout: float) -> None:
+    """All but the numbers of a token that come once for a head or a norm."""
+    shape = {"d_model": 64, "encoder_d_ff": 96, "decoder_d_ff": 160, "d_k": 20, "d_v": 20}
+    config = preset("tiny").with_settings(
+        {**shape, "activation": activation, "dropout": dropout, "max_length": 100}
+        | {"source_batch_tokens": 200, "target_batch_tokens": 200}
+    )
+    model = Transformer(config.model).train()
+    weights = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
+    kept: dict[int, torch.Tensor] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        kept[tensor.untyped_storage().data_ptr()] = tensor
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        source, target = torch.randint(4, 600, (2, 4, 50))
+        model.decode(target, model.encode(source), source)
+    kept_bytes = sum(
+        tensor.untyped_storage().nbytes() for at, tensor in kept.items() if at not in weights
+    )
+    told = memory_bytes(config) - PROGRAM_BYTES - 16 * parameter_count(config.model)
+    told -= 4 * 200 * (600 + 2 * 160 + 6 * 64)  # logits, and gradients that come later
+    assert told < kept_bytes < 1.03 * told
