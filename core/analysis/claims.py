@@ -190,9 +190,10 @@ class Diagonal(_Weight):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RareWord(_Heaviest):
-    """Looks at the rarest token of a sentence that has one beyond the 500 most frequent."""
+    """Looks at the rarest token of a sentence that has one beyond the most ``frequent``."""
 
     counts: Tensor  # [V]
+    frequent: int = FREQUENT_TOKENS
 
     @property
     def role(self) -> str:
@@ -203,18 +204,16 @@ class RareWord(_Heaviest):
 
     def rows(self, cells: Cells) -> Rows:
         ordinary = cells.ordinary.any(dim=1)  # [B, K]
-        most = torch.iinfo(self.counts.dtype).max
-        counts = self.counts[cells.key_ids].masked_fill(~ordinary, most)
-        rarest = counts.amin(dim=-1, keepdim=True)  # [B, 1]
-        is_rare = (rarest < self._least_frequent) & (rarest < most)
-        wanted = cells.ordinary & (is_rare & (counts == rarest))[:, None, :]
+        counts = self.counts[cells.key_ids]
+        fewest = counts.where(ordinary, counts.max() + 1).amin(dim=-1, keepdim=True)  # [B, 1]
+        rarest = ordinary & (counts == fewest) & (fewest < self._last_frequent)
+        wanted = cells.ordinary & rarest[:, None, :]
         return Rows(wanted.any(dim=-1), wanted, cells.ordinary)
 
     @property
-    def _least_frequent(self) -> int:
+    def _last_frequent(self) -> Tensor:
         """The count of the last of the frequent tokens."""
-        frequent = self.counts.sort(descending=True).values[:FREQUENT_TOKENS]
-        return int(frequent[-1])
+        return self.counts.sort(descending=True).values[: self.frequent][-1]
 
     def threshold(self, baseline: float) -> float:
         return RARE_WORD_THRESHOLD

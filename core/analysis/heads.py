@@ -15,6 +15,7 @@ from torch import Tensor
 
 from core.analysis.claims import (
     FARTHEST_OFFSET,
+    FREQUENT_TOKENS,
     Broad,
     Claim,
     Diagonal,
@@ -49,6 +50,7 @@ def measure_heads(
     *,
     counts: Sequence[int],
     gold: Sequence[Sentence] = (),
+    frequent_tokens: int = FREQUENT_TOKENS,
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[MeasuredHead]:
     """All heads, kind by kind, layer by layer.
@@ -58,11 +60,13 @@ def measure_heads(
         pairs: one or more, each forced upon the decoder.
         counts: [V], how often each token occurs in a large text, for what is rare.
         gold: the generated sentences that the pairs are, in the same order; empty for others.
+        frequent_tokens: how many of the most frequent ones are not rare.
         progress: told how many sentences were passed through the model, of 2N; what it raises
             ends the work.
     """
     special, marks = _special_and_marks(tokenizer, model.device)
-    tally = ClaimTally(_claims(marks, torch.tensor(counts, device=model.device)), len(pairs))
+    rare = RareWord(torch.tensor(counts, device=model.device), frequent_tokens)
+    tally = ClaimTally([*_claims(marks), rare], len(pairs))
     statistics = StatisticsSum()
     links = GoldTally(tokenizer, gold) if gold else None
     done = 0
@@ -113,13 +117,12 @@ def heads_of(model: Transformer) -> Iterator[tuple[Head, int]]:
                 yield Head(kind, layer, head), place
 
 
-def _claims(marks: Tensor, counts: Tensor) -> list[Claim]:
+def _claims(marks: Tensor) -> list[Claim]:
     return [
         *(Positional(offset) for offset in range(-FARTHEST_OFFSET, FARTHEST_OFFSET + 1)),
         *(Sink(where, marks) for where in ("end", "first", "final mark")),
         Broad(),
         Diagonal(),
-        RareWord(counts),
     ]
 
 

@@ -26,7 +26,8 @@ class Role:
             always looks equally far.
         threshold: the least score to pass.
         details: what was measured more exactly, such as the token of a sink.
-        best, worst: the sentences that show it best and worst, the most telling first.
+        best, worst: the sentences that show it best and worst, the most telling first; none of a
+            gold role whose score is not above the baseline.
     """
 
     role: str
@@ -85,12 +86,15 @@ def gold_roles(scores: Sequence[GoldScore], pairs: Sequence[Pair]) -> Iterator[t
 
 def _gold_role(score: GoldScore, column: int, pairs: Sequence[Pair]) -> Role:
     """Hits come before misses, and among either a link counts by the weight on its gold words."""
+    accuracy = float(score.accuracy[column])
     weights = score.weights[:, column].astype(np.float64)
-    choice = best_and_worst(
-        score.hits[:, column] + weights,
-        np.ones(score.links, np.int64),
-        [pairs[sentence].source for sentence in score.sentences],
-    )
+    choice = Choice([], [])
+    if accuracy > score.baseline:
+        choice = best_and_worst(
+            score.hits[:, column] + weights,
+            np.ones(score.links, np.int64),
+            [pairs[sentence].source for sentence in score.sentences],
+        )
 
     def evidence(links: Sequence[int]) -> tuple[Evidence, ...]:
         return tuple(
@@ -106,7 +110,7 @@ def _gold_role(score: GoldScore, column: int, pairs: Sequence[Pair]) -> Role:
     reading = {} if question.reading is None else {"reading": question.reading.value}
     return Role(
         role=f"gold:{question.relation}",
-        score=float(score.accuracy[column]),
+        score=accuracy,
         baseline=score.baseline,
         threshold=score.threshold,
         passed=bool(score.passed[column]),

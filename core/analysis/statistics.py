@@ -9,8 +9,9 @@ Legend: B sentences of a batch, L layers, H heads, Q queries, K keys, n longest 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,9 @@ from torch import Tensor
 
 from core.analysis.passes import Pass
 from core.heads import AttentionKind, Head
+
+Numbers: TypeAlias = npt.NDArray[np.float64]
+_Key: TypeAlias = tuple[AttentionKind, int, str]  # kind, layer, name of the statistic
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,17 +82,15 @@ def sentence_statistics(weights: Tensor, cells: Cells) -> dict[str, Tensor]:
     choosing = limit > 0
     span = (2**entropy).masked_fill(~cells.real[:, None], 0.0)
     ordinary = cells.ordinary[:, None]
+    of_limit = (entropy / limit.where(choosing, 1.0)).masked_fill(~choosing, 0.0)
+    special = (cells.allowed & ~cells.ordinary)[:, None]
     found = {
         "confidence": weights.masked_fill(~ordinary, 0.0).amax(dim=-1).sum(dim=-1) / count,
         "entropy": entropy.sum(dim=-1) / count,
-        "entropy_normalised": (entropy / limit.where(choosing, 1.0))
-        .masked_fill(~choosing, 0.0)
-        .sum(dim=-1)
-        / choosing.sum(dim=-1),
-        "sink_score": (weights.sum(dim=-2) / count[..., None]).amax(dim=-1),
+        "entropy_normalised": of_limit.sum(dim=-1) / choosing.sum(dim=-1),
         "effective_span": span.sum(dim=-1) / count,
-        "special_share": (weights * (cells.allowed & ~cells.ordinary)[:, None]).sum(dim=(-2, -1))
-        / count,
+        "special_share": (weights * special).sum(dim=(-2, -1)) / count,
+        "sink_score": (weights.sum(dim=-2) / count[..., None]).amax(dim=-1),
     }
     if cells.kind is AttentionKind.CROSS:
         diagonal = weights * cells.diagonal()[:, None]
@@ -126,86 +128,89 @@ class CorpusStatistics:
     effective_span: float
     special_share: float
     sink_score: float
-    mean_distance: float | None
-    median_distance: int | None
-    offset_shares: tuple[float, float, float] | None
-    distance_histogram: tuple[float, ...] | None
-    diagonal_score: float | None
+    mean_distance: float | None = None
+    median_distance: int | None = None
+    offset_shares: tuple[float, float, float] | None = None
+    distance_histogram: tuple[float, ...] | None = None
+    diagonal_score: float | None = None
 
 
 class StatisticsSum:
     """Gathers the batches of a corpus."""
 
     def __init__(self) -> None:
-        self._sums: dict[tuple[AttentionKind, int, str], npt.NDArray[np.float64]] = {}
-        self._counts: dict[tuple[AttentionKind, int, str], npt.NDArray[np.float64]] = defaultdict(
-            lambda: np.zeros(1)
-        )
+        self._sums: dict[_Key, Numbers] = {}  # [H], of the sentences that have the number
+        self._counts: dict[_Key, Numbers] = {}
+        self._distances: dict[tuple[AttentionKind, int], Numbers] = {}  # [H, n]
+        self._sentences: Counter[tuple[AttentionKind, int]] = Counter()
 
     def add(self, layer: int, weights: Tensor, cells: Cells) -> None:
         """weights [B, H, Q, K] of one layer of one kind."""
+        block = (cells.kind, layer)
         for name, values in sentence_statistics(weights, cells).items():
-            self._add((cells.kind, layer, name), values)
+            self._add((*block, name), values)
         if cells.kind is AttentionKind.CROSS:
             return
-        length = weights.shape[-1]
         offsets = by_offset(weights)  # [B, H, 2n − 1]
-        distances = offsets[..., length - 1 :].clone()
-        distances[..., 1:] += offsets[..., : length - 1].flip(-1)
-        self._add((cells.kind, layer, "distance"), distances / cells.queries[:, None, None])
+        here = weights.shape[-1] - 1
         for offset in (-1, 0, 1):
-            rows = (cells.queries - abs(offset)).clamp(min=1)[:, None]
-            if length > abs(offset):
-                share = offsets[..., length - 1 + offset] / rows
-            else:
-                share = offsets.new_zeros(offsets.shape[:2])
-            self._add((cells.kind, layer, f"offset {offset}"), share)
+            rows = (cells.queries - abs(offset))[:, None]
+            fits = abs(offset) <= here
+            share = offsets[..., here + offset] if fits else torch.zeros_like(offsets[..., here])
+            self._add((*block, f"offset {offset}"), share / rows.clamp(min=1))
+        distances = offsets[..., here:].clone()
+        distances[..., 1:] += offsets[..., :here].flip(-1)
+        total = _numbers(distances / cells.queries[:, None, None]).sum(axis=0)
+        self._distances[block] = _summed(self._distances.get(block), total)
+        self._sentences[block] += len(weights)
 
-    def _add(self, key: tuple[AttentionKind, int, str], values: Tensor) -> None:
-        """[B, H] or [B, H, n]; numbers only."""
-        array = values.double().cpu().numpy()
-        known = np.isfinite(array)
-        total = np.where(known, array, 0.0).sum(axis=0)
-        before = self._sums.get(key, np.zeros(total.shape))
-        if before.ndim == 2:  # batches differ in their longest distance
-            width = max(before.shape[1], total.shape[1])
-            before, total = (
-                np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in (before, total)
-            )
-        self._sums[key] = before + total
-        self._counts[key] = self._counts[key] + (
-            known.sum(axis=0) if array.ndim == 2 else len(array)
-        )
+    def _add(self, key: _Key, values: Tensor) -> None:
+        """[B, H], not a number for a sentence that does not count."""
+        array = _numbers(values)
+        self._sums[key] = _summed(self._sums.get(key), np.nansum(array, axis=0))
+        known = np.isfinite(array).sum(axis=0).astype(np.float64)
+        self._counts[key] = _summed(self._counts.get(key), known)
 
     def of(self, head: Head, place: int) -> CorpusStatistics:
         """``place``: of the head among those that its layer has."""
+        block = (head.kind, head.layer)
 
         def mean(name: str) -> float:
-            return float(self._means(head, name)[place])
+            key = (*block, name)
+            return float(self._sums[key][place] / max(1.0, self._counts[key][place]))
 
-        cross = head.kind is AttentionKind.CROSS
-        histogram = None if cross else self._means(head, "distance")[place]
-        return CorpusStatistics(
+        common = CorpusStatistics(
             confidence=mean("confidence"),
             entropy=mean("entropy"),
             entropy_normalised=mean("entropy_normalised"),
             effective_span=mean("effective_span"),
             special_share=mean("special_share"),
             sink_score=mean("sink_score"),
-            mean_distance=None
-            if histogram is None
-            else float(histogram @ np.arange(histogram.size)),
-            median_distance=None
-            if histogram is None
-            else int(np.searchsorted(histogram.cumsum(), 0.5 * histogram.sum())),
-            offset_shares=None
-            if cross
-            else (mean("offset -1"), mean("offset 0"), mean("offset 1")),
-            distance_histogram=None if histogram is None else tuple(histogram.tolist()),
-            diagonal_score=mean("diagonal_score") if cross else None,
+        )
+        if head.kind is AttentionKind.CROSS:
+            return replace(common, diagonal_score=mean("diagonal_score"))
+        histogram = self._distances[block][place] / self._sentences[block]
+        return replace(
+            common,
+            mean_distance=float(histogram @ np.arange(histogram.size)),
+            median_distance=int(np.searchsorted(histogram.cumsum(), 0.5 * histogram.sum())),
+            offset_shares=(mean("offset -1"), mean("offset 0"), mean("offset 1")),
+            distance_histogram=tuple(histogram.tolist()),
         )
 
-    def _means(self, head: Head, name: str) -> npt.NDArray[np.float64]:
-        key = (head.kind, head.layer, name)
-        result: npt.NDArray[np.float64] = self._sums[key] / np.maximum(self._counts[key], 1)
-        return result
+
+def _numbers(values: Tensor) -> Numbers:
+    return values.double().cpu().numpy()
+
+
+def _summed(before: Numbers | None, more: Numbers) -> Numbers:
+    """The sum along the common beginning of the last axis, and what only one of them has."""
+    if before is None:
+        return more
+    width = max(before.shape[-1], more.shape[-1])
+    wide = [
+        np.pad(each, [(0, 0)] * (each.ndim - 1) + [(0, width - each.shape[-1])])
+        for each in (before, more)
+    ]
+    result: Numbers = wide[0] + wide[1]
+    return result

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.analysis import forced
+from core.checkpoints.native import save_checkpoint
+from core.errors import UserError
+from tests.core.analysis.planted import planted
+from tests.core.commands.conftest import Command
+
+PAIRS = ["the old dog saw a cat.", "it was not wide.", "a child crossed the street, because."]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "planted.safetensors"
+    checkpoint = planted()
+    save_checkpoint(path, checkpoint.model, checkpoint.tokenizer, checkpoint.provenance)
+    return path
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("corpus") / "pairs.tsv"
+    path.write_text("".join(f"{text}\t{text}\n" for text in PAIRS), encoding="utf-8")
+    return path
+
+
+def head(report: dict[str, Any], kind: str, layer: int, number: int) -> dict[str, Any]:
+    (found,) = (
+        one
+        for one in report["heads"]
+        if (one["kind"], one["layer"], one["head"]) == (kind, layer, number)
+    )
+    assert isinstance(found, dict)
+    return found
+
+
+def test_json(
+    command: Command, model: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--model", model, "--corpus", table, "--importance", "--json")
+    assert command("heads", *words) == 0
+    output = capsys.readouterr()
+    report = json.loads(output.out)
+    assert report["model"] == "planted"
+    assert report["corpus"] == {
+        "name": "pairs.tsv",
+        "target": "reference",
+        "sentences": 3,
+        "left_out": 0,
+    }
+    assert len(report["heads"]) == 2 * (6 + 4 + 4)
+    previous = head(report, "encoder_self", 0, 0)
+    assert previous["statistics"]["offset_shares"]["-1"] == pytest.approx(1, abs=1e-3)
+    assert set(previous["statistics"]) == {
+        *("confidence", "entropy", "entropy_normalised", "effective_span", "special_share"),
+        *("sink_score", "mean_distance", "median_distance", "distance_histogram"),
+        "offset_shares",
+    }
+    (role,) = (role for role in previous["roles"] if role["passed"])
+    assert role["role"] == "positional(-1)"
+    assert {*role} == {"role", "score", "baseline", "threshold", "passed", "best", "worst"}
+    assert {*role["best"][0]} >= {"source", "target", "query", "key", "score"}
+    assert len(role["best"]) + len(role["worst"]) == 3
+    copying = head(report, "cross", 0, 0)
+    assert "diagonal_score" in copying["statistics"]
+    assert "mean_distance" not in copying["statistics"]
+    assert copying["importance"] == max(one["importance"] for one in report["heads"])
+    lines = [json.loads(line) for line in output.err.splitlines()]
+    assert lines[0]["done"] == 0
+    assert lines[-1] == {"done": 12, "total": 12, "seconds_left": 0.0}
+
+
+def test_a_table_for_people_and_one_for_programs(
+    command: Command, model: Path, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "heads.csv"
+    assert command("heads", "--model", model, "--corpus", table, "--csv", path) == 0
+    output = capsys.readouterr().out
+    assert "positional(-1) 1.00 (0.90)" in output
+    assert output.startswith("3 sentences of pairs.tsv, decoder fed reference")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * (6 + 4 + 4)
+    first = rows[0]
+    assert (first["kind"], first["layer"], first["head"]) == ("encoder_self", "0", "0")
+    assert first["roles"] == "positional(-1)"
+    assert first["positional offset"] == "-1"
+    assert float(first["positional score"]) == 1.0
+    assert first["diagonal_score"] == ""
+
+
+def test_text_of_one_language(
+    command: Command, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(PAIRS), encoding="utf-8")
+    words = ("--model", model, "--corpus", path, "--sentences", "2", "--json")
+    assert command("heads", *words) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["corpus"]["target"] == "the model's own greedy translation"
+    assert report["corpus"]["sentences"] == 2
+    evidence = report["heads"][0]["roles"][0]["best"][0]
+    assert evidence["source"] == evidence["target"]
+
+
+def test_gold_roles_on_generated_sentences(
+    command: Command,
+    trained: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(forced, "COUNTED_GRAMMAR", 50)
+    words = ("--model", trained / "model.safetensors", "--sentences", "60", "--seed", "3")
+    assert command("heads", *words, "--json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["corpus"]["seed"] == 3
+    roles = {role["role"]: role for role in head(report, "encoder_self", 0, 0)["roles"]}
+    gold = roles["gold:coreference"]
+    assert gold["direction"] in {"forward", "backward"}
+    assert gold["threshold"] == pytest.approx(gold["baseline"] + 0.1)
+    assert gold["links"] > 0
+
+
+def test_a_file_that_is_not_there(command: Command, model: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError):
+        command("heads", "--model", model, "--corpus", tmp_path / "missing.txt")
