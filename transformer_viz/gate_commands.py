@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 MODELS = "Models (*.safetensors)"
 SAME_FILE = "This is the file of the model that is open; give the pruned one another name."
+_KEPT = (
+    "The file has no weights of the heads that are off and translates as the model does without."
+)
 _MOST_LISTED = 3
 
 
@@ -36,7 +39,9 @@ class GateCommands(QObject):
         self._session = session
         self._controller = controller
         self._pruned: Path | None = None  # being written
+        self._said = ""  # by the process that writes it
         self._child = Child(self)
+        self._child.progressed.connect(self._on_said)
         self._child.finished.connect(self._on_pruned)
         self._child.failed.connect(window.show_notice)
 
@@ -148,9 +153,12 @@ class GateCommands(QObject):
             self._window.show_notice(SAME_FILE)
             return
         heads = [f"--head={head.code}" for head in silenced(self._session.gates)]
-        self._pruned = path
+        self._pruned, self._said = path, ""
         self._child.run(["prune", "--model", str(model.path), *heads, "-o", str(path)])
         self._window.say(f"Pruning {len(heads)} heads …")
+
+    def _on_said(self, line: str) -> None:
+        self._said = line
 
     def _on_pruned(self, _answer: object) -> None:
         path = self._pruned
@@ -160,9 +168,7 @@ class GateCommands(QObject):
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Transformer Viz")
         box.setText(f"{path.name} is saved. Open it?")
-        box.setInformativeText(
-            "It has no weights for the heads that were off, and translates as the gates did."
-        )
+        box.setInformativeText(f"{self._said.removeprefix(f'{path}: ').capitalize()}. {_KEPT}")
         box.addButton("&Open it", QMessageBox.ButtonRole.AcceptRole)
         box.addButton("&Stay here", QMessageBox.ButtonRole.RejectRole)
         box.accepted.connect(lambda: self._controller.open(path))

@@ -65,7 +65,9 @@ class EffectLine(QWidget):
 
     def _show(self, effect: Effect) -> None:
         while (item := self._flow.takeAt(0)) is not None:
-            item.widget().deleteLater()
+            figure = item.widget()
+            assert figure is not None
+            figure.deleteLater()
         lines = list(effect_figures(effect))
         importance = self._importance()
         if importance:
