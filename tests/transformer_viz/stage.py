@@ -204,8 +204,8 @@ class FakeBackend:
 class Stage:
     """Session, engine and controller on a fake backend, and what they said."""
 
-    def __init__(self) -> None:
-        self.backend = FakeBackend()
+    def __init__(self, backend: FakeBackend | None = None) -> None:
+        self.backend = backend or FakeBackend()
         self.session = Session()
         self.engine = Engine(self.backend)
         file = SettingsFile(None)

@@ -16,7 +16,7 @@ from transformer_viz.views.row_list import RowList
 
 _ROW = 6 * GRID
 _SCORE = 10 * GRID
-_CELL = 36 * GRID
+_CELL = 28 * GRID
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -56,7 +56,8 @@ class EvidenceList(RowList):
         one = self._rows[row]
         if isinstance(one, str):
             return one
-        texts = [one.source] if self._kind is AttentionKind.ENCODER_SELF else [one.source, one.target]
+        alone = self._kind is AttentionKind.ENCODER_SELF
+        texts = [one.source] if alone else [one.source, one.target]
         cell = f"{' → '.join(self._cell(one))}, score {signed(one.score)}."
         return "\n".join([*texts, f"{cell} Enter or click: show it with the head."])
 

@@ -212,24 +212,26 @@ def judgement(role: Role) -> str:
     """Score, baseline and threshold in words."""
     if role.links is not None:
         return _gold_judgement(role)
-    verdict = "passed" if role.passed else "not passed"
     return (
-        f"Score {role.score:.2f}, an even spread gives {role.baseline:.2f}; "
-        f"the role begins at {role.threshold:.2f}: {verdict}."
+        f"Score {role.score:.2f}; baseline {role.baseline:.2f} (an even spread), "
+        f"threshold {role.threshold:.2f}: {_verdict(role)}."
     )
 
 
 def _gold_judgement(role: Role) -> str:
     assert role.links is not None
-    text = f"Right in {percent(role.score)} of {role.links:,}"
+    text = f"Right in {percent(role.score)} of {role.links:,}; baseline {percent(role.baseline)}"
     if role.offset is not None:
-        text += f", always looking {_away(role.offset)} in {percent(role.baseline)}"
+        text += f" (always {_away(role.offset)})"
     if role.links < FEWEST_LINKS:
         return f"{text}: too few to give the role."
     if role.threshold > 1:
         return f"{text}: no head could be clearly better, so this shows nothing."
-    verdict = "passed" if role.passed else "not passed"
-    return f"{text}; the role begins at {percent(role.threshold)}: {verdict}."
+    return f"{text}, threshold {percent(role.threshold)}: {_verdict(role)}."
+
+
+def _verdict(role: Role) -> str:
+    return "passed" if role.passed else "not passed"
 
 
 def _link(role: Role) -> str:

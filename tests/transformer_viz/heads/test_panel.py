@@ -155,7 +155,7 @@ def test_a_role_is_told_with_score_baseline_and_threshold(desk: Desk, panel: Hea
     desk.session.select(kind=E, layer=0, head=1)
     said = texts(panel)
     assert "It looks at the token before." in said
-    assert "Score 0.95, an even spread gives 0.20; the role begins at 0.90: passed." in said
+    assert "Score 0.95; baseline 0.20 (an even spread), threshold 0.90: passed." in said
     roles = panel.page.roles
     assert roles.itemText(0) == "✓ position −1  0.95"
     index = roles.findData("gold:coreference")
@@ -164,8 +164,8 @@ def test_a_role_is_told_with_score_baseline_and_threshold(desk: Desk, panel: Hea
     said = texts(panel)
     assert "Not shown: that it looks from the pronoun to the noun it means." in said
     assert (
-        "Right in 30\u00a0% of 128, always looking 2 words back in 20\u00a0%; "
-        "the role begins at 30\u00a0%: not passed."
+        "Right in 30\u00a0% of 128; baseline 20\u00a0% (always 2 words back), "
+        "threshold 30\u00a0%: not passed."
     ) in said
 
 
