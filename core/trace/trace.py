@@ -158,7 +158,7 @@ class Trace:
         kind, layer, number = head
         return (
             kind in self.attention
-            and layer < self.layers(kind)
+            and 0 <= layer < self.layers(kind)
             and number in self.heads(kind, layer)
         )
 

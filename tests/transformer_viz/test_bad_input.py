@@ -72,6 +72,12 @@ MODELS: dict[str, dict[str, Any]] = {
     "pre-norm": {"norm": "pre", "position_layout": "halves"},
     "heads of their own width": {"encoder_heads": 3, "decoder_heads": 5, "d_k": 7, "d_v": 3},
     "the narrowest": {"d_model": 4, "d_k": 1, "encoder_heads": 1},
+    "heads and a whole layer pruned": {
+        "pruned_heads": ("encoder_self.0.0", *(f"cross.2.{head}" for head in range(4)))
+    },
+    "a whole kind pruned": {
+        "pruned_heads": tuple(f"decoder_self.{n // 4}.{n % 4}" for n in range(12))
+    },
 }
 
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from transformer_viz.session import ModelInfo, Search, Session
 from transformer_viz.settings import MAX_ALPHA, MAX_BEAM
 from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
+from transformer_viz.views.elided_label import ElidedLabel
 
 NO_INDICATOR = "*::menu-indicator { image: none; width: 0; }"  # the button draws its own arrow
 
@@ -73,6 +74,8 @@ class ModelBar(QWidget):
         device = QLabel("CPU", self)
         device.setToolTip("The model runs on the processor, in a thread of its own")
         set_role(device, "soft")
+        self.origin = ElidedLabel("warning")
+        self.origin.hide()
         self._lay_out(device, find, theme_button)
 
         self.greedy.clicked.connect(self._send)
@@ -80,6 +83,7 @@ class ModelBar(QWidget):
         self.size_box.valueChanged.connect(self._send)
         self.alpha_box.valueChanged.connect(self._send)
         session.modelChanged.connect(self.model_button.show_model)
+        session.originChanged.connect(self._show_origin)
         self.set_search(Search(), 4)
 
     @property
@@ -99,6 +103,11 @@ class ModelBar(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         for box in (self.size_box, self.alpha_box):
             dress_spin_box(box, theme)
+
+    def _show_origin(self, origin: str) -> None:
+        """The picture is not of the model named here."""
+        self.origin.setText(f"Picture: {origin}, not this model" if origin else "")
+        self.origin.setVisible(bool(origin))
 
     def _enable(self) -> None:
         for box in (self.size_box, self.alpha_box):
@@ -122,6 +131,7 @@ class ModelBar(QWidget):
         row.addLayout(segments)
         row.addWidget(self.size_box)
         row.addWidget(self.alpha_box)
+        row.addWidget(self.origin, 1)
         row.addStretch()
         row.addWidget(find)
         row.addWidget(theme_button)
@@ -173,6 +183,7 @@ def shape(model: ModelInfo) -> str:
     parts = [
         f"{model.encoder_layers}+{model.decoder_layers} layers",
         f"{heads} head{'s' * (heads != '1')}",
+        *([f"{len(model.pruned)} pruned"] if model.pruned else []),
         f"{model.parameters / 1e6:.1f} M",
     ]
     if model.provenance.get("step") == 0:

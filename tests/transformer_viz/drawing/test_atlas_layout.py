@@ -128,3 +128,34 @@ def test_kinds_have_their_own_depth_and_width(make_trace: Callable[..., Trace]) 
     counts = [[len(row) for row in rows] for rows in rows_by_layer(trace)]
     assert counts == [[5], [2, 3, 2], [2, 3, 2]]
     assert [rows[0][0].kind for rows in rows_by_layer(trace)] == [E, D, C]
+
+
+HOLES: tuple[Rows, ...] = (
+    ((Head(E, 0, 1), Head(E, 0, 3)), (), (Head(E, 2, 0),)),
+    ((), (Head(C, 1, 2),)),
+)
+
+
+def test_a_pruned_head_leaves_its_place_empty() -> None:
+    layout = AtlasLayout(HOLES, 40)
+    assert list(layout) == [Head(E, 0, 1), Head(E, 0, 3), Head(E, 2, 0), Head(C, 1, 2)]
+    column = [layout.rect(Head(E, 0, head)).left() for head in (1, 3)]
+    assert column[1] - column[0] == 2 * layout.pitch
+    assert layout.rect(Head(C, 1, 2)).left() == layout.left + 2 * layout.pitch
+    assert layout.rect(Head(E, 2, 0)).top() == layout.sections[0].first_row + 2 * layout.row_pitch
+    pruned = set(layout.gaps)
+    assert Head(E, 0, 0) in pruned
+    assert {head.head for head in pruned if head[:2] == (E, 1)} == {0, 1, 2, 3}
+    assert len(pruned) + len(list(layout)) == 3 * 4 + 2 * 3
+    for gap in layout.gaps.values():
+        assert layout.head_at(gap.center().x(), gap.center().y()) is None
+    assert layout.width >= column[1] + 40
+
+
+def test_ranked_no_place_is_empty() -> None:
+    layout = AtlasLayout(
+        tuple((tuple(head for row in rows for head in row),) for rows in HOLES), 40, captions=True
+    )
+    assert not layout.gaps
+    assert layout.rect(Head(E, 0, 1)).left() == layout.left
+    assert layout.rect(Head(E, 0, 3)).left() == layout.left + layout.pitch

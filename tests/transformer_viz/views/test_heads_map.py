@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -436,3 +437,47 @@ def test_pointing_never_draws_the_atlas_anew(session, heads_map) -> None:
     session.point(Place("source", 2))
     heads_map.viewport().repaint()
     assert heads_map._atlas is atlas
+
+
+@pytest.fixture
+def with_gaps(session: Session, heads_map: AtlasView, trace: Trace) -> AtlasView:
+    """Of the encoder 1.1 and 1.3 are pruned, and of the decoder the whole second layer."""
+    kept = {E: ((1,), (0, 1, 2)), D: ((0, 1), (), (0, 1))}
+    attention = {
+        kind: replace(of_kind, kept=kept[kind]) if kind in kept else of_kind  # type: ignore[type-var]
+        for kind, of_kind in trace.attention.items()
+    }
+    session.set_trace(replace(trace, attention=attention))
+    return heads_map
+
+
+def test_a_pruned_head_is_neither_shown_nor_selected(
+    qtbot: QtBot, session: Session, with_gaps: AtlasView
+) -> None:
+    assert selected(session) == Head(E, 0, 1), "the nearest to the first"
+    gap = with_gaps._layout.gaps[Head(E, 0, 2)].center()
+    qtbot.mouseClick(with_gaps.viewport(), Qt.MouseButton.LeftButton, pos=gap)
+    assert selected(session) == Head(E, 0, 1)
+    assert with_gaps.explanation(gap) == (
+        "Encoder self · layer 1 · head 3 was pruned from this model"
+    )
+    session.select(kind=D, layer=1, head=1)
+    assert selected(session) == Head(D, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("start", "key", "end"),
+    [
+        (Head(E, 0, 1), Qt.Key.Key_Right, Head(E, 1, 0)),
+        (Head(E, 1, 2), Qt.Key.Key_Up, Head(E, 0, 1)),
+        (Head(D, 0, 1), Qt.Key.Key_Down, Head(D, 2, 1)),
+        (Head(D, 2, 0), Qt.Key.Key_Up, Head(D, 0, 0)),
+        (Head(C, 2, 1), Qt.Key.Key_PageUp, Head(D, 2, 1)),
+    ],
+)
+def test_keys_go_past_pruned_heads(
+    qtbot: QtBot, session: Session, with_gaps: AtlasView, start: Head, key: Qt.Key, end: Head
+) -> None:
+    session.select(kind=start.kind, layer=start.layer, head=start.head)
+    qtbot.keyClick(with_gaps, key)
+    assert selected(session) == end
