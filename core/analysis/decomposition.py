@@ -44,7 +44,7 @@ MOST_TOKENS = 256
 TOLERANCE = 1e-5
 """By how much the parts may miss a block's output, over max(1, its largest number)."""
 
-_CHUNK = 1 << 22  # numbers that are held at a time
+_CHUNK = 1 << 18  # numbers that are held at a time, few enough for a processor's cache
 
 
 class DecompositionError(Exception):
@@ -215,12 +215,12 @@ def _normed(
     chunk: slice,
     crossed: bool,
 ) -> tuple[Tensor, Tensor]:
-    """The parts T of the block's output, [R, K, D], or [R, K + 1, D] with the decoder's own
-    stream last where `crossed`; and what the biases add, [R, D] or [D]."""
+    """The parts T of the block's output, made of `moved`, [R, K, D], or [R, K + 1, D] with the
+    decoder's own stream last where `crossed`; and what the biases add, [R, D] or [D]."""
     if crossed:
         parts = torch.cat([moved, x[:, None]], dim=1)
     else:
-        parts = moved.clone()
+        parts = moved
         rows = torch.arange(len(x), device=x.device)
         parts[rows, rows + chunk.start] += x
     if residual.pre_norm:
@@ -229,8 +229,8 @@ def _normed(
     before = parts.sum(dim=1) + bias  # [R, D]
     sigma = (before.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()  # [R, 1]
     scale = norm.weight.double() / sigma  # [R, D]
-    centred = parts - parts.mean(dim=-1, keepdim=True)
-    return centred * scale[:, None], (bias - bias.mean()) * scale + norm.bias.double()
+    parts.sub_(parts.mean(dim=-1, keepdim=True)).mul_(scale[:, None])
+    return parts, (bias - bias.mean()) * scale + norm.bias.double()
 
 
 def _shares(parts: Tensor, output: Tensor) -> Tensor:
@@ -238,12 +238,13 @@ def _shares(parts: Tensor, output: Tensor) -> Tensor:
 
     Where no part comes nearer to the output than nothing does, the row is shared by length.
     """
-    near = output.abs().sum(dim=-1, keepdim=True) - (output[:, None] - parts).abs().sum(dim=-1)
-    near = near.clamp(min=0)
-    total = near.sum(dim=-1, keepdim=True)
-    lengths = parts.abs().sum(dim=-1)
-    near = torch.where(total > 0, near, lengths)
-    return near / near.sum(dim=-1, keepdim=True)
+    size = output.norm(p=1, dim=-1, keepdim=True)
+    near = (size - (parts - output[:, None]).norm(p=1, dim=-1)).clamp_(min=0)
+    aimless = near.sum(dim=-1) == 0
+    if aimless.any():
+        near[aimless] = parts[aimless].norm(p=1, dim=-1)
+    shares: Tensor = near / near.sum(dim=-1, keepdim=True)
+    return shares
 
 
 def _single(values: Tensor) -> Floats:

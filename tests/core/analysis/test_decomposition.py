@@ -13,6 +13,7 @@ from core.analysis import decomposition
 from core.analysis.composition import rollout
 from core.analysis.contributions import Contributions, composition_trace, largest
 from core.analysis.decomposition import MOST_TOKENS, TOLERANCE, DecompositionError, decompose
+from core.analysis.pruning import prune
 from core.decoding.config import SearchConfig
 from core.errors import UserError
 from core.heads import AttentionKind, Head
@@ -208,6 +209,20 @@ def test_a_gate_scales_what_its_head_moves() -> None:
     vectors = twin_of(model, whole.trace).vectors[E][0][0]
     together = np.linalg.norm(vectors[0] - 0.5 * vectors[2], axis=-1)
     np.testing.assert_allclose(found.layer_norms[E][0], together, atol=1e-5)
+
+
+def test_pruned_heads_move_what_closed_gates_let_through() -> None:
+    model = doubled()
+    gone = [Head(E, 0, 1), *(Head(C, 1, head) for head in range(3))]
+    with gated(model, Gates.of(model.config, dict.fromkeys(gone, 0.0))):
+        closed = decompose(model, traced(model))
+    smaller = prune(model, gone)
+    found = decompose(smaller, traced(smaller))
+    np.testing.assert_allclose(found.norm(E, 0, 2), closed.norm(E, 0, 2), atol=1e-6)
+    assert (found.layer_norms[C][1] == 0).all()
+    np.testing.assert_allclose(found.alti.source[1], closed.alti.source[1], atol=1e-6)
+    assert list(found.norm_trace().heads(E, 0)) == [0, 2]
+    assert list(found.layer_norm_trace().heads(C, 1)) == []
 
 
 def test_masked_keys_contribute_exactly_nothing(both: tuple[Contributions, Twin]) -> None:
