@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -64,6 +65,21 @@ class AlignmentErrors:
     def best(self) -> int:
         """The place in ``heads`` of the one that aligns best."""
         return int(self.of_heads.argmin())
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values; a layer without heads is null."""
+        heads = [
+            {"layer": head.layer, "head": head.head, "error": float(error)}
+            for head, error in zip(self.heads, self.of_heads, strict=True)
+        ]
+        return {
+            "reading": self.reading.value,
+            "best": heads[self.best],
+            "layers": [None if np.isnan(error) else float(error) for error in self.of_layers],
+            "diagonal": self.diagonal,
+            "least": self.least,
+            "heads": heads,
+        }
 
 
 def alignment_errors(

@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Raises UserError if the model or the corpus cannot be used, or the table not written."""
+    from core.analysis.alignment import alignment_errors
     from core.analysis.forced import forced_pairs, token_counts
     from core.analysis.heads import measure_heads
     from core.analysis.importance import importance
@@ -61,8 +62,9 @@ def run(args: argparse.Namespace) -> int:
     model, tokenizer = checkpoint.model, checkpoint.tokenizer
     sample = read_sample(args.corpus, args.sentences, seed=args.seed)
     translating = 0 if sample.references else len(sample.sources)
-    # Measuring takes two passes, importance a pass forth and back.
-    total = translating + (4 if args.importance else 2) * len(sample.sources)
+    # Measuring takes two passes, aligning one, importance a pass forth and back.
+    passes = 2 + bool(sample.gold) + 2 * args.importance
+    total = translating + passes * len(sample.sources)
     tell = Counting(total, sys.stderr, as_json=args.json)
     tell(0)
     forced = forced_pairs(model, tokenizer, sample, progress=tell)
@@ -75,9 +77,16 @@ def run(args: argparse.Namespace) -> int:
         gold=forced.gold,
         progress=lambda done: tell(translating + done),
     )
+    measured = translating + 2 * len(pairs)
+    aligned: list[dict[str, Any]] = []
+    if forced.gold:
+        found = alignment_errors(
+            model, tokenizer, forced.gold, progress=lambda done: tell(measured + done)
+        )
+        aligned = [errors.to_dict() for errors in found.values()]
+        measured += len(pairs)
     weighed = None
     if args.importance:
-        measured = translating + 2 * len(pairs)
         ids = [(pair.source_ids, pair.target_ids) for pair in pairs]
         weighed = importance(model, ids, progress=lambda done: tell(measured + 2 * done))
     tell(total)
@@ -94,9 +103,10 @@ def run(args: argparse.Namespace) -> int:
     if sample.gold:
         about["seed"] = args.seed
     if args.json:
-        print(json.dumps({"model": path.stem, "corpus": about, "heads": rows}, ensure_ascii=False))
+        result = {"model": path.stem, "corpus": about, "heads": rows}
+        print(json.dumps(result | ({"alignment": aligned} if aligned else {}), ensure_ascii=False))
     else:
-        print(_table(rows, about))
+        print("\n\n".join([_table(rows, about), *map(_aligned, aligned)]))
     return 0
 
 
@@ -201,3 +211,14 @@ def _table(rows: Sequence[dict[str, Any]], about: dict[str, Any]) -> str:
     if missing := [name for name in measured if name not in held]:
         lines += ["", f"no head: {', '.join(missing)}"]
     return "\n".join(lines)
+
+
+def _aligned(errors: dict[str, Any]) -> str:
+    """A line for people: the best head, then the mean map of each layer."""
+    best = errors["best"]
+    layers = ", ".join("–" if error is None else f"{error:.2f}" for error in errors["layers"])
+    return (
+        f"alignment error rate by the word {errors['reading']}: best head "
+        f"cross.{best['layer']}.{best['head']} {best['error']:.2f}; layers {layers}; "
+        f"diagonal {errors['diagonal']:.2f}"
+    )

@@ -65,6 +65,7 @@ def test_json(
     }
     (role,) = (role for role in previous["roles"] if role["passed"])
     assert role["role"] == "positional(-1)"
+    assert "alignment" not in report
     assert {*role} == {"role", "score", "baseline", "threshold", "passed", "best", "worst"}
     assert {*role["best"][0]} >= {"source", "target", "query", "key", "score"}
     assert len(role["best"]) + len(role["worst"]) == 3
@@ -73,7 +74,7 @@ def test_json(
     assert "mean_distance" not in copying["statistics"]
     assert copying["importance"] == max(one["importance"] for one in report["heads"])
     lines = [json.loads(line) for line in output.err.splitlines()]
-    assert lines[0]["done"] == 0
+    assert [line["done"] for line in lines] == sorted(line["done"] for line in lines)
     assert lines[-1] == {"done": 12, "total": 12, "seconds_left": 0.0}
 
 
@@ -126,6 +127,11 @@ def test_gold_roles_on_generated_sentences(
     assert gold["direction"] in {"forward", "backward"}
     assert gold["threshold"] == pytest.approx(gold["baseline"] + 0.1)
     assert gold["links"] > 0
+    assert [one["reading"] for one in report["alignment"]] == ["fed", "predicted"]
+    for one in report["alignment"]:
+        assert one["best"]["error"] == min(each["error"] for each in one["heads"])
+        assert one["least"] <= one["best"]["error"] <= 1
+        assert len(one["heads"]) == sum(each["kind"] == "cross" for each in report["heads"])
 
 
 def test_a_file_that_is_not_there(command: Command, model: Path, tmp_path: Path) -> None:
