@@ -29,7 +29,7 @@ WordLink = tuple[int, int]
 def alignment_error_rate(
     found: Collection[WordLink], sure: Collection[WordLink], possible: Collection[WordLink]
 ) -> float:
-    """1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), where S ⊆ P (Och and Ney 2003, section 4.1).
+    """1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), where S ⊆ P (Och and Ney 2003).
 
     Raises:
         ValueError: both ``found`` and ``sure`` are empty, or a sure link is not possible.

@@ -17,6 +17,7 @@ from core.analysis.alignment import (
     diagonal,
 )
 from core.analysis.passes import recorded_passes
+from core.analysis.pruning import prune
 from core.analysis.words import Reading
 from core.corpus.grammar.sentence import Sentence, word_spans
 from core.heads import AttentionKind, Head
@@ -205,3 +206,18 @@ def test_the_diagonal_stays_inside(sentences: list[Sentence]) -> None:
         assert places[0] == 0
         assert places == sorted(places)
         assert places[-1] < len(sentence.source_words)
+
+
+def test_of_a_pruned_model_the_heads_that_are_left() -> None:
+    """They keep their numbers and their links; a layer without heads has no mean map."""
+    checkpoint = planted()
+    closed = [Head(CROSS, 0, 1), *(Head(CROSS, 1, head) for head in range(4))]
+    smaller = prune(checkpoint.model, closed)
+    whole = alignment_errors(checkpoint.model, checkpoint.tokenizer, COPIED)[PREDICTED]
+    errors = alignment_errors(smaller, checkpoint.tokenizer, COPIED)[PREDICTED]
+    assert errors.heads == tuple(Head(CROSS, 0, head) for head in (0, 2, 3))
+    for head in errors.heads:
+        assert of_head(errors, head.layer, head.head) == of_head(whole, head.layer, head.head)
+    assert np.isnan(errors.of_layers).tolist() == [False, True]
+    assert errors.to_dict()["layers"][1] is None
+    assert errors.to_dict()["best"] == {"layer": 0, "head": 0, "error": 0.0}

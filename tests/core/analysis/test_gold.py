@@ -26,6 +26,7 @@ from core.analysis.gold import (
     relation_name,
 )
 from core.analysis.passes import recorded_passes
+from core.analysis.pruning import prune
 from core.analysis.words import Reading
 from core.corpus.grammar.dependencies import DependencyKind, Side
 from core.corpus.grammar.sentence import PUNCTUATION, Sentence, word_spans
@@ -361,3 +362,16 @@ def test_accuracy_is_a_share(scores: dict[Question, GoldScore]) -> None:
     for score in scores.values():
         assert score.accuracy.shape == (len(score.heads),)
         np.testing.assert_allclose(score.accuracy * score.links, score.hits.sum(axis=0))
+
+
+def test_of_a_pruned_model_the_heads_that_are_left(known: dict[Question, GoldScore]) -> None:
+    checkpoint = planted()
+    closed = [Head(ENCODER, 0, 0), *(Head(ENCODER, 1, head) for head in range(6))]
+    smaller = prune(checkpoint.model, closed)
+    found = {one.question: one for one in gold_scores(smaller, checkpoint.tokenizer, PLANTED)}
+    score = found[question(ENCODER, "coreference")]
+    assert score.heads == tuple(Head(ENCODER, 0, head) for head in range(1, 6))
+    assert accuracy(score, 0, 4) == 1.0
+    before = known[score.question]
+    for head in score.heads:
+        assert accuracy(score, 0, head.head) == accuracy(before, 0, head.head)
