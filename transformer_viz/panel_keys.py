@@ -70,6 +70,7 @@ PANEL_KEYS: dict[str, tuple[Keys, ...]] = {
         _ZOOM,
         Keys("0 Home", "show the whole map"),
     ),
+    "shares of the source": (Keys("Left Right", "pin another decoding step"),),
     "links": (
         Keys(_ARROWS, "another query, another of its links"),
         Keys("PgUp PgDown", "ten queries back, on"),

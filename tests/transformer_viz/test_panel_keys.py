@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from core.trace.trace import AttentionKind
 from tests.transformer_viz.decoding_desk import Desk, desk, tiny_model
 from transformer_viz.drawing.chart_layout import Line
+from transformer_viz.options import Quantity
 from transformer_viz.panel_keys import PANEL_KEYS, Keys
 from transformer_viz.theme import ThemeChoice, ThemeManager
 from transformer_viz.training.attention_page import AttentionPage
@@ -37,6 +38,8 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
     window.resize(1280, 720)
     window.show()
     desk.session.select(kind=AttentionKind.ENCODER_SELF, query=2, key=1)
+    desk.session.change_options(quantity=Quantity.ROLLOUT)
+    desk.wait(lambda: not desk.controller.quantities.asking)
     stage = window.stage
     for view in ("heatmap", "links", "scores", "positions", "compare", "decoding", "reach"):
         window.show_view(view)
@@ -59,6 +62,7 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
         "German text": window.chips,
         "heads map": window.heads_map.picture,
         "heatmap": stage.heatmap,
+        "shares of the source": stage.heatmap.share,
         "links": stage.links,
         "scores": stage.scores,
         "positions": stage.positions.grid.canvas,

@@ -189,7 +189,8 @@ class Heatmap(StageView):
         elif self._maps.running or asking:
             self._placeholder.say("", "")
         elif self._quantities.problem:
-            self._placeholder.say(f"No {NAMES[quantity]} here", self._quantities.problem)
+            headline = f"“{NAMES[quantity]}” cannot be shown"
+            self._placeholder.say(headline, self._quantities.problem)
         elif found is None:
             self._placeholder.say(*NOT_COMPOSED)
         else:

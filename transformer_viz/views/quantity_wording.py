@@ -39,10 +39,10 @@ EXPLANATIONS = {
     "the layers above made of it.",
     Quantity.LAYER_NORM: "Norm: the length of what all heads of the layer moved together, not "
     "what the layers above made of it.",
-    Quantity.ROLLOUT: "Rollout: mean weights, half and half with the residual, multiplied up to "
-    "this layer; it does not see what was moved.",
-    Quantity.ALTI: "ALTI+: how near each token's part comes to what the row holds. Feed-forward "
-    "counts as mixing nothing; it names no cause.",
+    Quantity.ROLLOUT: "Rollout: mean weights mixed half and half with the residual, multiplied up "
+    "to this layer; not what was moved.",
+    Quantity.ALTI: "ALTI+: how near each token's part comes to what the row holds. Feed-forward is "
+    "left out; no cause is named.",
 }
 """What it is and is not; the formulas and their sources are in docs/formulas.md."""
 
@@ -57,12 +57,11 @@ _STREAMS = {
     AttentionKind.CROSS: "Source in the decoder",
 }
 _FED = {
-    AttentionKind.ENCODER_SELF: "Row: a position of the encoder. "
-    "Column: the source token that was fed.",
+    AttentionKind.ENCODER_SELF: "Row: a position of the encoder. Column: the source token fed.",
     AttentionKind.DECODER_SELF: "Row: the last token so far → the token predicted. "
-    "Column: the target token that was fed.",
+    "Column: the target token fed.",
     AttentionKind.CROSS: "Row: the last target token so far → the token predicted. "
-    "Column: the source token that was fed.",
+    "Column: the source token fed.",
 }
 
 

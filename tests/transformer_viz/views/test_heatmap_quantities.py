@@ -173,7 +173,7 @@ def test_why_there_is_none_is_said_in_its_place(
     answers.problem = "What was moved is computed for up to 256 tokens."
     session.change_options(quantity=Quantity.NORM)
     assert not heatmap.canvas.isVisible()
-    assert {"No Norm of the head here", answers.problem} <= set(texts(heatmap))
+    assert {"“Norm of the head” cannot be shown", answers.problem} <= set(texts(heatmap))
     session.change_options(quantity=Quantity.WEIGHT)
     assert heatmap.canvas.isVisible()
     assert heatmap.header.quantity.isVisible()
