@@ -114,6 +114,26 @@ PANEL_KEYS: dict[str, tuple[Keys, ...]] = {
         Keys("0 Home", "show the whole map"),
     ),
     "inspector": (Keys("Up Down", "pin the key above, below"),),
+    "table of heads": (
+        Keys("Up Down PgUp PgDown", "select another head"),
+        Keys("Left Right Home End", "go to another column"),
+        Keys("S", "sort by that column; again, the other way round"),
+        Keys("Return", "go to the sentences that show the role"),
+    ),
+    "map of measured heads": (
+        Keys(_ARROWS, "select another head"),
+        Keys("PgUp PgDown", "the same place in another kind"),
+        Keys("Return", "go to the sentences that show the role"),
+    ),
+    "sentences of a role": (
+        Keys("Up Down Home End", "go to another sentence"),
+        Keys("Return", "show it with its head and cell"),
+    ),
+    "heads that resolve it": (
+        Keys("Up Down", "go to another head"),
+        Keys("Return", "show it in the sentence"),
+        Keys("Space", "flip the adjective"),
+    ),
     "curves of training": (
         Keys("Left Right", "read off the point before, after"),
         Keys("PgUp PgDown", "ten points back, on"),

@@ -12,7 +12,9 @@ from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind
 from tests.transformer_viz.decoding_desk import Desk, desk, tiny_model
+from tests.transformer_viz.heads.answers import show_answer
 from transformer_viz.drawing.chart_layout import Line
+from transformer_viz.heads.panel import MAP
 from transformer_viz.options import Quantity
 from transformer_viz.panel_keys import PANEL_KEYS, Keys
 from transformer_viz.theme import ThemeChoice, ThemeManager
@@ -52,6 +54,12 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
     window.commands["beam_tree"].trigger()
     desk.decoding.grow_tree()
     desk.wait(lambda: desk.decoding.tree is not None)
+    heads = window.heads.show()
+    show_answer(desk.controller.heads)
+    window.heads.show_pairs()
+    desk.wait(lambda: bool(desk.controller.resolving.traces))
+    heads.show_tab(MAP)
+    heads.table.setCurrentIndex(heads.table.model().index(5, 5))
     training = AttentionPage(desk.session, desk.controller)
     qtbot.addWidget(training)
     chart = training.specialists.chart
@@ -71,6 +79,10 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
         "beam tree": stage.decoding.beam.canvas,
         "comparison": stage.compare,
         "inspector": window.inspector.bars,
+        "table of heads": heads.table,
+        "map of measured heads": heads.map,
+        "sentences of a role": heads.page.evidence,
+        "heads that resolve it": heads.resolving.rows,
         "curves of training": chart,
         "slider over training": training.slider,
     }

@@ -31,6 +31,10 @@ HEAD, ROLES, FIRST_NUMBER = 0, 1, 2
 _WIDTHS = {HEAD: 34 * GRID, ROLES: 44 * GRID}
 _ROW = 6 * GRID
 _SORT = Qt.ItemDataRole.UserRole
+_MOVES = {
+    *(Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown),
+    *(Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End),
+}
 
 
 class HeadsModel(QAbstractTableModel):
@@ -204,8 +208,11 @@ class HeadsTable(QTableView):
                 self.sort_by(max(0, self.currentIndex().column()))
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 self.evidenceWanted.emit()
-            case _:
+            case key if key in _MOVES:
                 super().keyPressEvent(event)
+                event.accept()  # at the edge as well
+            case _:
+                event.ignore()  # a table would search for what is typed
 
     def _on_current(self, index: QModelIndex) -> None:
         if index.isValid() and not self._following:

@@ -12,13 +12,12 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind, Head, Trace
-from tests.transformer_viz.heads.answers import answer
+from tests.transformer_viz.heads.answers import show_answer
 from tests.transformer_viz.stage import GOOD, FakeBackend, Stage, word_trace
 from transformer_viz.heads.panel import HeadsPanel
-from transformer_viz.heads.report import Evidence, Report, read_head
+from transformer_viz.heads.report import Evidence
 from transformer_viz.heads.resolution import famous_pairs
 from transformer_viz.heads.showing import ORIGIN
-from transformer_viz.heads.store import Measured, Question
 from transformer_viz.session import Phase, Search
 from transformer_viz.theme import ThemeChoice, ThemeManager
 from transformer_viz.window import Window
@@ -60,12 +59,6 @@ class Shown(Stage):
     def wait(self, condition: Callable[[], bool]) -> None:
         self.qtbot.waitUntil(condition, timeout=10_000)
 
-    def measure(self) -> None:
-        heads = [read_head(each) for each in answer()["heads"]]
-        report = Report({each.head: each for each in heads})
-        self.controller.heads.measured = Measured(Question(), "2026-01-01", report)
-        self.controller.heads.changed.emit()
-
     def show(self, head: Head, query: int, key: int, target: str = "") -> None:
         self.panel.showWanted.emit(head, Evidence(SOURCE, target or SOURCE.upper(), query, key, 1))
 
@@ -83,7 +76,7 @@ def test_ctrl_h_asks_what_the_head_does_and_once_more_hides(shown: Shown) -> Non
     dock = shown.window.heads.dock
     assert dock is not None
     assert dock.isVisible()
-    shown.measure()
+    show_answer(shown.controller.heads)
     shown.window.commands["heads"].trigger()
     shown.wait(shown.panel.table.hasFocus)
     shown.window.commands["show_heads"].trigger()
@@ -163,7 +156,7 @@ def test_the_table_is_saved_as_csv(
     shown: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown.window.commands["heads"].trigger()
-    shown.measure()
+    show_answer(shown.controller.heads)
     path = tmp_path / "heads"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_arguments: (str(path), ""))
     QTest.mouseClick(shown.panel.run_bar.csv, Qt.MouseButton.LeftButton)
