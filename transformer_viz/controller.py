@@ -9,6 +9,7 @@ from core.bundled import bundled_models, model_path
 from core.trace.trace import Trace
 from transformer_viz.comparison import Comparison
 from transformer_viz.decoding import Decoding
+from transformer_viz.distance_probe import DistanceProbe
 from transformer_viz.engine import Engine, Explanation
 from transformer_viz.gate_effect import GateEffect
 from transformer_viz.gates import ALL_ON, Gates
@@ -70,6 +71,7 @@ class Controller(QObject):
             session, engine, self.translate, lambda: self._trace_file is not None, self
         )
         self.closing.connect(self.stretching.close)
+        self.distance = DistanceProbe(session, file.folder and file.folder / "distance", self)
         self.what_if = WhatIf(session, engine, lambda: self.search, self)
         self.quantities = Quantities(session, engine.ask, engine.cancel, self)
         self.heads = HeadAnalysis(session, file.folder and file.folder / "heads", self)
@@ -102,9 +104,14 @@ class Controller(QObject):
     @property
     def running(self) -> list[str]:
         """What closing would end before it is done, each in one sentence."""
-        saving, measuring = self.transfers.saving, self.heads.running
+        saving, measuring, probing = (
+            self.transfers.saving,
+            self.heads.running,
+            self.distance.running,
+        )
         said = [f"{saving} is being saved."] if saving else []
-        return said + ([f"The heads of {measuring.stem} are being measured."] if measuring else [])
+        said += [f"The heads of {measuring.stem} are being measured."] if measuring else []
+        return said + ([f"How far {probing.stem} reaches is being measured."] if probing else [])
 
     def open(self, path: Path, *, passing: bool = False, gates: Gates = ALL_ON) -> None:
         """Load a checkpoint beside the one in use, which it replaces once it is there, with these
@@ -136,6 +143,7 @@ class Controller(QObject):
         else with what is selected now."""
         self._wanted = selection
         self._trace_file = None
+        self._session.set_origin("")
         self._session.set_text(text)
         if not text.strip():
             self._engine.cancel_explain()
@@ -181,6 +189,7 @@ class Controller(QObject):
         self._wanted = None
         self._trace_file = path
         self._about_trace = about or f"trace from {path.name}"
+        self._session.set_origin(self._about_trace)
         self.unknownChanged.emit([])
         self._session.set_text(trace.text)
         self._session.set_trace(trace, selection)
@@ -232,6 +241,7 @@ class Controller(QObject):
         self.save()
         self.transfers.close()
         self.heads.cancel()
+        self.distance.cancel()
         self.effect.cancel()
         self._engine.close()
 

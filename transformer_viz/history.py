@@ -18,7 +18,7 @@ from transformer_viz.selection import Selection
 from transformer_viz.session import Session
 
 MOST_MOMENTS = 500
-PAUSE = 2.0  # seconds that end a run of keystrokes, of moves from cell to cell, of scalings or stretches
+PAUSE = 2.0  # seconds that end a run: of keystrokes, moves from cell to cell, scalings, stretches
 
 
 @dataclass(frozen=True, slots=True)

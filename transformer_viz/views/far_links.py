@@ -56,7 +56,8 @@ class FarLinks(QWidget):
         selected: int | None,
         width: int,
     ) -> None:
-        """`heads`: the selected ones; `selected`: which of the links; `width`: of a convolution's
+        """`links`: heaviest first, but for a last one that may be lighter than others that are left
+        out; `heads`: the selected ones; `selected`: which of the links; `width`: of a convolution's
         kernels."""
         if links != self._links or tokens != self._tokens:
             self._pointed = None

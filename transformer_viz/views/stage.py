@@ -33,7 +33,7 @@ class Stage(Panel):
         self.positions = Positions(session, controller.what_if)
         self.decoding = DecodingView(session, controller.decoding)
         self.compare = Compare(session, controller.comparison)
-        self.reach = ReachView(session, controller.stretching)
+        self.reach = ReachView(session, controller.stretching, controller.distance)
         self.tabs = QTabBar()
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)

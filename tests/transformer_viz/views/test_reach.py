@@ -15,11 +15,12 @@ from core.text.tokens import Token
 from core.trace.reach import FarLink, path_lengths, reach
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.stage import FakeBackend, texts
+from transformer_viz.distance_probe import DistanceProbe
 from transformer_viz.drawing.reach_arcs import Labels, lay_out_arcs
 from transformer_viz.session import ModelInfo, Phase, Session, Status
 from transformer_viz.stretching import Stretching
 from transformer_viz.theme import DARK, LIGHT, Theme
-from transformer_viz.views import reach as reach_module
+from transformer_viz.views import text_reach
 from transformer_viz.views.reach import DISTANCES, LINKS, ReachView
 
 E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
@@ -42,7 +43,7 @@ def reach_view(session: Session) -> ReachView:
     stretching = Stretching(
         session, engine, lambda text, _selection: session.set_text(text), lambda: False
     )
-    return ReachView(session, stretching)
+    return ReachView(session, stretching, DistanceProbe(session, None))
 
 
 def expected(trace: Trace, kind: AttentionKind = E, **options: object) -> tuple[FarLink, ...]:
@@ -52,13 +53,13 @@ def expected(trace: Trace, kind: AttentionKind = E, **options: object) -> tuple[
 
 
 def row_point(view: ReachView, row: int) -> QPoint:
-    return view.far_links.list.row_rect(row).center()
+    return view.text.far_links.list.row_rect(row).center()
 
 
 def point_of(view: ReachView, index: int) -> QPointF:
     """The top of an arc."""
-    arcs = view.far_links.arcs
-    curve = arcs.layout_now().curves(view.far_links.list.links)[index]
+    arcs = view.text.far_links.arcs
+    curve = arcs.layout_now().curves(view.text.far_links.list.links)[index]
     return QPointF(
         (curve[0, 0] + curve[3, 0]) / 2, curve[0, 1] + 0.75 * (curve[1, 1] - curve[0, 1])
     )
@@ -66,14 +67,14 @@ def point_of(view: ReachView, index: int) -> QPointF:
 
 def free_arc(view: ReachView) -> int:
     """An arc that lies alone where it is highest."""
-    for index in range(len(view.far_links.list.links)):
-        if view.far_links.arcs.link_at(point_of(view, index)) == index:
+    for index in range(len(view.text.far_links.list.links)):
+        if view.text.far_links.arcs.link_at(point_of(view, index)) == index:
             return index
     raise AssertionError("every arc is below another")
 
 
 def test_the_list_has_the_heaviest_far_links_of_all_heads(view: ReachView, trace: Trace) -> None:
-    assert view.far_links.list.links == expected(trace)
+    assert view.text.far_links.list.links == expected(trace)
     assert any("without special tokens" in text for text in texts(view))
 
 
@@ -81,14 +82,14 @@ def test_a_click_on_a_row_selects_the_head_and_the_link(
     view: ReachView, session: Session, trace: Trace, qtbot: QtBot
 ) -> None:
     link = expected(trace)[2]
-    qtbot.mouseClick(view.far_links.list.viewport(), LEFT, NO, row_point(view, 2))
+    qtbot.mouseClick(view.text.far_links.list.viewport(), LEFT, NO, row_point(view, 2))
     selection = session.selection
     assert (selection.primary, selection.query, selection.key) == (
         link.head,
         link.query,
         link.key,
     )
-    picture = view.far_links.arcs.picture
+    picture = view.text.far_links.arcs.picture
     assert picture is not None
     assert picture.focus == 2
     assert picture.heads == {link.head}
@@ -108,7 +109,7 @@ def test_keys_go_from_link_to_link(
 ) -> None:
     view.setFocus()
     for key in keys:
-        qtbot.keyClick(view.far_links.list, key)
+        qtbot.keyClick(view.text.far_links.list, key)
     link = expected(trace)[row]
     selection = session.selection
     assert (selection.primary, selection.query, selection.key) == (
@@ -116,11 +117,11 @@ def test_keys_go_from_link_to_link(
         link.query,
         link.key,
     )
-    described = view.far_links.list.accessibleDescription()
+    described = view.text.far_links.list.accessibleDescription()
     paths = path_lengths(link.distance, 3)
     assert f"weight {link.weight:.4f}" in described
     assert f"{paths.convolution} layers of convolution of width 3" in described
-    qtbot.keyClick(view.far_links.list, Qt.Key.Key_Escape)
+    qtbot.keyClick(view.text.far_links.list, Qt.Key.Key_Escape)
     assert session.selection.query is None
 
 
@@ -130,16 +131,16 @@ def test_a_link_selected_elsewhere_is_marked_here(
     link = expected(trace)[5]
     kind, layer, head = link.head
     session.select(kind=kind, layer=layer, head=head, query=link.query, key=link.key)
-    picture = view.far_links.arcs.picture
+    picture = view.text.far_links.arcs.picture
     assert picture is not None
     assert picture.focus == 5
-    assert view.far_links.list.current == 5
+    assert view.text.far_links.list.current == 5
 
 
 def test_pointing_at_an_arc_and_at_a_row_is_the_same(
     view: ReachView, session: Session, qtbot: QtBot
 ) -> None:
-    arcs, rows = view.far_links.arcs, view.far_links.list
+    arcs, rows = view.text.far_links.arcs, view.text.far_links.list
     index = free_arc(view)
     qtbot.mouseMove(arcs, QPoint(1, 1))
     qtbot.mouseMove(arcs, point_of(view, index).toPoint())
@@ -158,8 +159,8 @@ def test_a_click_on_an_arc_selects_it_and_one_beside_releases(
     view: ReachView, session: Session, qtbot: QtBot
 ) -> None:
     index = free_arc(view)
-    link = view.far_links.list.links[index]
-    arcs = view.far_links.arcs
+    link = view.text.far_links.list.links[index]
+    arcs = view.text.far_links.arcs
     qtbot.mouseClick(arcs, LEFT, NO, point_of(view, index).toPoint())
     assert (session.selection.query, session.selection.key) == (link.query, link.key)
     qtbot.mouseClick(arcs, LEFT, NO, QPoint(1, 1))
@@ -169,24 +170,24 @@ def test_a_click_on_an_arc_selects_it_and_one_beside_releases(
 def test_the_distance_slider_asks_for_farther_links(
     view: ReachView, session: Session, trace: Trace, qtbot: QtBot
 ) -> None:
-    view.options.distance.setFocus()
-    qtbot.keyClick(view.options.distance, Qt.Key.Key_Right)
+    view.text.options.distance.setFocus()
+    qtbot.keyClick(view.text.options.distance, Qt.Key.Key_Right)
     assert session.options.reach_distance == 4
-    assert view.far_links.list.links == expected(trace, distance=4)
-    view.options.distance.setValue(view.options.distance.maximum())
-    assert view.far_links.list.links == ()
+    assert view.text.far_links.list.links == expected(trace, distance=4)
+    view.text.options.distance.setValue(view.text.options.distance.maximum())
+    assert view.text.far_links.list.links == ()
     assert any("No link reaches that far" in text for text in texts(view))
 
 
 def test_special_tokens_count_when_wanted(view: ReachView, trace: Trace, qtbot: QtBot) -> None:
-    qtbot.mouseClick(view.options.specials, LEFT)
-    assert view.far_links.list.links == expected(trace, specials=True)
+    qtbot.mouseClick(view.text.options.specials, LEFT)
+    assert view.text.far_links.list.links == expected(trace, specials=True)
 
 
 def test_the_kernel_changes_the_steps(view: ReachView, trace: Trace) -> None:
-    view.options.kernel.setValue(2)
+    view.text.options.kernel.setValue(2)
     distance = expected(trace)[0].distance
-    assert f"{distance} layers of convolution of width 2" in view.far_links.list.describe(0)
+    assert f"{distance} layers of convolution of width 2" in view.text.far_links.list.describe(0)
 
 
 def test_the_translation_has_far_links_of_its_own(
@@ -194,59 +195,59 @@ def test_the_translation_has_far_links_of_its_own(
 ) -> None:
     qtbot.mouseClick(view.texts.button(1), LEFT)
     assert session.selection.kind is D
-    assert view.far_links.list.links == expected(trace, D)
+    assert view.text.far_links.list.links == expected(trace, D)
 
 
 def test_beside_cross_attention_the_source_is_shown(
     view: ReachView, session: Session, trace: Trace, qtbot: QtBot
 ) -> None:
     session.select(kind=C)
-    assert view.far_links.list.links == expected(trace)
-    qtbot.mouseMove(view.far_links.list.viewport(), row_point(view, 1))
+    assert view.text.far_links.list.links == expected(trace)
+    qtbot.mouseMove(view.text.far_links.list.viewport(), row_point(view, 1))
     assert session.hover == (None, None), "queries of another map"
-    qtbot.mouseClick(view.far_links.list.viewport(), LEFT, NO, row_point(view, 0))
+    qtbot.mouseClick(view.text.far_links.list.viewport(), LEFT, NO, row_point(view, 0))
     assert session.selection.kind is E
 
 
 def test_a_long_text_is_looked_at_beside_the_event_loop(
     session: Session, trace: Trace, show: Callable, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reach_module, "INLINE_CELLS", 0)
+    monkeypatch.setattr(text_reach, "INLINE_CELLS", 0)
     session.change_options(reach_distance=3)
     view = show(reach_view(session))
-    qtbot.waitUntil(lambda: view.far_links.list.links == expected(trace))
+    qtbot.waitUntil(lambda: view.text.far_links.list.links == expected(trace))
     session.change_options(reach_distance=5)
-    assert view.far_links.list.links == expected(trace), "what is there stays until then"
-    qtbot.waitUntil(lambda: view.far_links.list.links == expected(trace, distance=5))
+    assert view.text.far_links.list.links == expected(trace), "what is there stays until then"
+    qtbot.waitUntil(lambda: view.text.far_links.list.links == expected(trace, distance=5))
 
 
 def test_the_histogram_is_of_the_selected_heads(
     view: ReachView, session: Session, trace: Trace, qtbot: QtBot
 ) -> None:
     qtbot.mouseClick(view.pages.button(DISTANCES), LEFT)
-    shown = view.histograms.shown
+    shown = view.text.histograms.shown
     assert shown is not None
     *_, found = reach(trace, trace.every_head(E), specials=False)
     weights = found.profiles[Head(E, 0, 0)].shares
     bars = [weights[0], weights[1], weights[2], weights[3:5].sum(), weights[5:9].sum()]
     np.testing.assert_allclose(shown.chosen, bars)
-    cells = view.histograms.layout_now().cells
-    qtbot.mouseClick(view.histograms, LEFT, NO, cells[Head(E, 1, 2)].center().toPoint())
+    cells = view.text.histograms.layout_now().cells
+    qtbot.mouseClick(view.text.histograms, LEFT, NO, cells[Head(E, 1, 2)].center().toPoint())
     assert session.selection.primary == Head(E, 1, 2)
     control = Qt.KeyboardModifier.ControlModifier
-    qtbot.mouseClick(view.histograms, LEFT, control, cells[Head(E, 0, 1)].center().toPoint())
+    qtbot.mouseClick(view.text.histograms, LEFT, control, cells[Head(E, 0, 1)].center().toPoint())
     assert session.selection.heads == (Head(E, 0, 1), Head(E, 1, 2))
-    both = view.histograms.shown
+    both = view.text.histograms.shown
     assert both is not None
     np.testing.assert_allclose(
         both.chosen, (both.heads[Head(E, 0, 1)] + both.heads[Head(E, 1, 2)]) / 2
     )
     session.select(layer=0, head=0)
-    view.histograms.setFocus()
-    qtbot.keyClick(view.histograms, Qt.Key.Key_Right)
-    qtbot.keyClick(view.histograms, Qt.Key.Key_Down)
+    view.text.histograms.setFocus()
+    qtbot.keyClick(view.text.histograms, Qt.Key.Key_Right)
+    qtbot.keyClick(view.text.histograms, Qt.Key.Key_Down)
     assert session.selection.primary == Head(E, 1, 1)
-    assert "Weight by distance" in view.histograms.accessibleDescription()
+    assert "Weight by distance" in view.text.histograms.accessibleDescription()
 
 
 def test_without_a_trace_it_says_why(session: Session, show: Callable) -> None:
@@ -300,7 +301,7 @@ def test_the_slider_pushes_words_in_and_esc_takes_them_out(
 ) -> None:
     session.set_model(ModelInfo("m", Path("m"), 2, 2, 3, 3, 8, 100))
     session.set_text("It was here.")
-    slider, bar = view.stretch_bar.slider, view.stretch_bar
+    slider, bar = view.text.stretch_bar.slider, view.text.stretch_bar
     assert not bar.back.isEnabled()
     slider.setFocus()
     qtbot.keyClick(slider, Qt.Key.Key_Right)
@@ -317,5 +318,5 @@ def test_the_slider_pushes_words_in_and_esc_takes_them_out(
 
 def test_without_a_sentence_nothing_can_be_pushed_in(view: ReachView, session: Session) -> None:
     session.set_text("")
-    assert not view.stretch_bar.slider.isEnabled()
-    assert "no sentence" in view.stretch_bar.slider.toolTip()
+    assert not view.text.stretch_bar.slider.isEnabled()
+    assert "no sentence" in view.text.stretch_bar.slider.toolTip()

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from pytestqt.qtbot import QtBot
+
+from core.trace.trace import AttentionKind, Head, Trace
+from tests.transformer_viz.stage import texts
+from tests.transformer_viz.test_distance_probe import Desk, answer, desk
+from transformer_viz.distance_report import read_report
+from transformer_viz.drawing.distance_curves import column
+from transformer_viz.views.probe_page import ProbePage, curves
+
+__all__ = ["desk"]
+
+E, D = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def page(desk: Desk, show: Callable) -> ProbePage:
+    desk.open("good")
+    return show(ProbePage(desk.session, desk.probe), 700, 600)
+
+
+def test_before_it_is_measured_it_says_what_it_would_do(page: ProbePage, desk: Desk) -> None:
+    assert any("How far does this model reach?" in text for text in texts(page))
+    assert not page.has_picture
+    assert page.focus_part() is page.measure
+    assert not page.relation.isVisible()
+
+
+def test_measuring_shows_how_far_it_is_and_can_be_given_up(
+    page: ProbePage, desk: Desk, qtbot: QtBot
+) -> None:
+    qtbot.mouseClick(page.measure, LEFT)
+    assert any("Reading good.safetensors" in text for text in texts(page))
+    desk.child.progressed.emit('{"done": 1500, "total": 6300, "seconds_left": 42.0}')
+    assert any("1,500 of 6,300 sentences, 42 s left" in text for text in texts(page))
+    assert page.bar.value() == round(1000 * 1500 / 6300)
+    assert not page.measure.isVisible()
+    qtbot.mouseClick(page.cancel, LEFT)
+    assert desk.probe.running is None
+    assert page.measure.isVisible()
+    assert not page.bar.isVisible()
+
+
+def test_a_failure_is_said(page: ProbePage, desk: Desk) -> None:
+    desk.probe.measure()
+    desk.child.failed.emit("There is not enough memory.")
+    assert any("⚠ There is not enough memory." in text for text in texts(page))
+
+
+def test_the_curves_are_those_of_the_chosen_relation(page: ProbePage, desk: Desk) -> None:
+    desk.measure()
+    picture = page.curves.picture
+    assert picture is not None
+    assert [curve.values for curve in picture.curves] == [
+        (1.0, 0.9, 0.6),
+        (1.0, 0.8, 0.2),
+        (0.9, 0.7, 0.5),
+        (0.4, 0.3, 0.2),
+    ]
+    assert picture.trained == 12
+    page.relation.setCurrentIndex(1)
+    picture = page.curves.picture
+    assert picture is not None
+    assert [curve.name for curve in picture.curves] == [
+        "model right",
+        "best: Decoder self 1.1",
+        "always equally far",
+    ]
+
+
+def test_the_selected_head_has_its_curve(page: ProbePage, desk: Desk) -> None:
+    desk.measure()
+    desk.session.select(kind=E, layer=0, head=1)
+    relation = read_report(json.dumps(answer())).relations[0]
+    found = curves(relation, Head(E, 0, 1))
+    assert [curve.name for curve in found][2] == "Encoder self 1.2"
+    assert page.curves.picture is not None
+    assert list(page.curves.picture.curves) == found
+
+
+def test_the_list_selects_heads_by_click_and_key(page: ProbePage, desk: Desk, qtbot: QtBot) -> None:
+    desk.measure()
+    rows = page.heads
+    assert rows.heads == (Head(E, 1, 2), Head(E, 0, 1))
+    qtbot.mouseClick(rows.viewport(), LEFT, pos=rows.row_rect(1).center())
+    assert desk.session.selection.primary == Head(E, 0, 1)
+    assert page.focus_part() is rows
+    qtbot.keyClick(rows, Qt.Key.Key_Up)
+    assert desk.session.selection.primary == Head(E, 1, 2)
+    assert "0: 90" in rows.accessibleDescription()
+
+
+def test_a_distance_is_read_off_by_pointer_and_keys(
+    page: ProbePage, desk: Desk, qtbot: QtBot
+) -> None:
+    desk.measure()
+    left, pitch = column(page.curves.width(), 3, 1)
+    qtbot.mouseMove(page.curves, QPoint(4, 4))
+    qtbot.mouseMove(page.curves, QPoint(round(left + pitch / 2), 60))
+    assert page.curves.picture is not None
+    assert page.curves.picture.focus == 1
+    described = page.curves.accessibleDescription()
+    assert "4 words pushed in" in described
+    assert "model right 90" in described
+    page.curves.setFocus()
+    qtbot.keyClick(page.curves, Qt.Key.Key_Right)
+    assert page.curves.picture.focus == 2
+    qtbot.keyClick(page.curves, Qt.Key.Key_Right)
+    assert page.curves.picture.focus == 2
+    qtbot.keyClick(page.curves, Qt.Key.Key_Left)
+    assert page.curves.picture.focus == 1
+
+
+def test_gated_heads_are_said_to_be_on(page: ProbePage, desk: Desk, trace: Trace) -> None:
+    desk.measure()
+    assert not any("every head on" in text for text in texts(page))
+    desk.session.set_gates({Head(E, 0, 0): 0.0})
+    assert any("every head on" in text for text in texts(page))
+
+
+def test_another_model_is_not_measured_yet(page: ProbePage, desk: Desk, tmp_path: Path) -> None:
+    desk.measure()
+    assert page.has_picture
+    desk.open("other", b"other weights")
+    assert not page.has_picture
+    assert page.curves.picture is None

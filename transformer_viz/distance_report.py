@@ -1,0 +1,133 @@
+"""What `transformer-viz distance --json` says of a model, and where it is kept.
+
+A file in the folder `distance` of the settings is named after the SHA-256 of the model file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import UserError
+from core.files import atomic_write_text
+from core.trace.trace import AttentionKind, Head
+
+MOST_FILES = 30
+
+Shares = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One dependency at each distance; shares of sentences, 0 to 1.
+
+    Attributes:
+        between: the mean number of German words between the two, at each distance.
+        longest_trained: the most between the two in sentences of training.
+        model: whether the later word was predicted.
+        both: in both sentences of a minimal pair; None for dependencies without pairs.
+        heads: whether each finds the word that is needed.
+        baseline: of each kind of attention, the same of always looking equally far.
+    """
+
+    name: str
+    sentences: int
+    between: Shares
+    longest_trained: int
+    model: Shares
+    both: Shares | None
+    heads: Mapping[Head, Shares]
+    baseline: Mapping[AttentionKind, Shares]
+
+    @property
+    def ranked(self) -> tuple[Head, ...]:
+        """The heads, best first: by their mean over the distances."""
+        return tuple(sorted(self.heads, key=lambda head: (-sum(self.heads[head]), head)))
+
+
+@dataclass(frozen=True, slots=True)
+class DistanceReport:
+    """`pushed_in`: the distances, in words pushed in between."""
+
+    pushed_in: tuple[int, ...]
+    relations: tuple[Relation, ...]
+
+
+def read_report(text: str) -> DistanceReport:
+    """Raises ValueError for anything but what the command prints."""
+    try:
+        values = json.loads(text)
+        report = DistanceReport(
+            tuple(int(words) for words in values["pushed_in"]),
+            tuple(_relation(one) for one in values["relations"]),
+        )
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError("not the answer of `transformer-viz distance`") from error
+    lines = [
+        line
+        for one in report.relations
+        for line in (one.between, one.model, *one.heads.values(), *one.baseline.values())
+    ]
+    if not report.relations or any(len(line) != len(report.pushed_in) for line in lines):
+        raise ValueError("not as many values as distances")
+    return report
+
+
+def _relation(values: Any) -> Relation:
+    both = values.get("both")
+    return Relation(
+        name=str(values["relation"]),
+        sentences=int(values["sentences"]),
+        between=_shares(values["between"]),
+        longest_trained=int(values["longest_trained"]),
+        model=_shares(values["model"]),
+        both=None if both is None else _shares(both),
+        heads={
+            Head(AttentionKind(one["kind"]), int(one["layer"]), int(one["head"])): _shares(
+                one["accuracy"]
+            )
+            for one in values["heads"]
+        },
+        baseline={AttentionKind(kind): _shares(line) for kind, line in values["baseline"].items()},
+    )
+
+
+def _shares(values: Any) -> Shares:
+    return tuple(float(value) for value in values)
+
+
+class ReportStore:
+    """Answers of the command as it gave them."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """`folder` None keeps nothing."""
+        self._folder = folder
+
+    def read(self, checksum: str) -> DistanceReport | None:
+        """None where there is nothing, or nothing that this version can read."""
+        if self._folder is None:
+            return None
+        try:
+            return read_report(self._path(checksum).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    def write(self, checksum: str, text: str) -> None:
+        """What cannot be written is measured again another time."""
+        if self._folder is None:
+            return
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            atomic_write_text(self._path(checksum), text)
+            files = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+            for path in files[:-MOST_FILES]:
+                path.unlink(missing_ok=True)
+        except (OSError, UserError):
+            return
+
+    def _path(self, checksum: str) -> Path:
+        assert self._folder is not None
+        return self._folder / f"{checksum}.json"
