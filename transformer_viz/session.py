@@ -83,6 +83,7 @@ class Session(QObject):
     hoverChanged = Signal(object)  # Cell
     pointedChanged = Signal(object)  # Place | None
     statusChanged = Signal(object)  # Status
+    originChanged = Signal(str)
     optionsChanged = Signal(object)  # ViewOptions
     gatesChanged = Signal(object)  # Gates
 
@@ -99,6 +100,7 @@ class Session(QObject):
         self._was_pointing = False
         self._status = Status(Phase.LOADING)
         self._text = ""
+        self._origin = ""
 
     @property
     def model(self) -> ModelInfo | None:
@@ -217,6 +219,16 @@ class Session(QObject):
         self.traceChanged.emit(trace)
         if differs:
             self.selectionChanged.emit(selection)
+
+    @property
+    def origin(self) -> str:
+        """What the trace shown is of, where it is not of the model: a file, a step of a run."""
+        return self._origin
+
+    def set_origin(self, origin: str) -> None:
+        if origin != self._origin:
+            self._origin = origin
+            self.originChanged.emit(origin)
 
     def set_status(self, status: Status) -> None:
         if status != self._status:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.errors import UserError
+from core.training.probe import Probe
 from core.training.probe_log import ProbeLog, read_probe_log
 from transformer_viz.controller import Controller
 from transformer_viz.session import Session
@@ -27,6 +28,7 @@ from transformer_viz.theme import GRID, LIGHT, Theme, set_role
 from transformer_viz.training.replay import Replay
 from transformer_viz.training.run import Run
 from transformer_viz.training.specialists import Specialists
+from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.focus import Panel
 from transformer_viz.views.placeholder import Placeholder
 from transformer_viz.views.transport import ICON, transport_icon
@@ -68,6 +70,7 @@ class AttentionPage(Panel):
         row.addWidget(self.back)
         for control in (self.sentence, self.play, self.slider, self.back):
             control.setFixedHeight(7 * GRID)
+        self.fed = ElidedLabel("soft")
         self.specialists = Specialists(session)
         self.placeholder = Placeholder()
         full = QWidget()
@@ -75,6 +78,7 @@ class AttentionPage(Panel):
         column.setContentsMargins(4 * GRID, 2 * GRID, 4 * GRID, 2 * GRID)
         column.setSpacing(2 * GRID)
         column.addLayout(row)
+        column.addWidget(self.fed)
         column.addWidget(self.specialists, 1)
         self._pages = QStackedLayout(self)
         self._pages.addWidget(full)
@@ -136,6 +140,7 @@ class AttentionPage(Panel):
             return
         assert log is not None
         self._show_replay()
+        self.fed.setText(self._translations(log))
         self.specialists.show_log(log, replay.step if replay.active else None)
 
     def _show_replay(self) -> None:
@@ -152,6 +157,18 @@ class AttentionPage(Panel):
         self.play.setIcon(transport_icon(self._theme, "‖" if replay.playing else "▶"))
         self.play.setAccessibleName("Pause" if replay.playing else "Play")
         self.back.setEnabled(replay.active)
+
+    def _translations(self, log: ProbeLog) -> str:
+        """What the decoder was fed, and what the model itself translated at this step."""
+        number, step = self.replay.sentence, self.replay.step
+        config = self._run.config if self._run is not None else None
+        probes = config.training.probes if config is not None else ()
+        target = Probe.parse(probes[number]).target if number < len(probes) else None
+        if target is None:
+            return "The decoder is fed the model's own translation, which changes with the step."
+        own = dict(zip(log.steps.tolist(), log.translations, strict=True)).get(step, ())
+        translation = f"   The model's own translation: {own[number]}" if number < len(own) else ""
+        return f"The decoder is fed: {target}{translation}"
 
     def _nothing(self) -> tuple[str, str]:
         if self._run is None:

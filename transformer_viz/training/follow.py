@@ -51,9 +51,19 @@ class Follow(QPushButton):
         if run is None:
             self.setChecked(False)
         self._look()
+        self._name_it()
 
     def apply_theme(self, theme: Theme) -> None:
         """All of it follows from the style sheet."""
+
+    def _name_it(self) -> None:
+        """With the run and the step that the explorer shows, while it follows."""
+        step = int(self._opened.stem.removeprefix("step-")) if self._opened else None
+        followed = self._run is not None and self.isChecked() and step is not None
+        name = (
+            f"Fo&llow: {self._run.name} at step {step:,}" if followed and self._run else "Fo&llow"
+        )
+        self.setText(name)
 
     def _look(self, *_changed: object) -> None:
         if not self.isChecked():
@@ -63,6 +73,7 @@ class Follow(QPushButton):
             if checkpoints and checkpoints[-1] != self._opened:
                 self._opened, self._waiting = checkpoints[-1], True
                 self._controller.open(checkpoints[-1], passing=True)
+        self._name_it()
 
     def _on_settled(self) -> None:
         self._waiting = False

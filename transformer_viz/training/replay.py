@@ -274,7 +274,7 @@ class Replay(QObject):
 
     def _about(self) -> str:
         assert self._run is not None
-        return f"{self._run.name} at step {self.step:,}"
+        return f"run {self._run.name} at step {self.step:,}"
 
     def _play_on(self) -> None:
         if self._index >= len(self.steps) - 1:

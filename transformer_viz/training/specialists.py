@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QPushButton,
     QSizePolicy,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -80,7 +81,15 @@ class Specialists(QWidget):
         self.heads.setFrameShape(QListWidget.Shape.NoFrame)
         self.heads.setFixedWidth(_LIST_WIDTH)
         below = QHBoxLayout()
-        below.addWidget(self.chart, 1)
+        self.missing = QLabel()
+        self.missing.setTextFormat(Qt.TextFormat.PlainText)
+        self.missing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.missing.setWordWrap(True)
+        set_role(self.missing, "soft")
+        self._charts = QStackedWidget()
+        self._charts.addWidget(self.chart)
+        self._charts.addWidget(self.missing)
+        below.addWidget(self._charts, 1)
         below.addWidget(self.heads)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -122,8 +131,11 @@ class Specialists(QWidget):
         scale = AxisScale.LOG_STEP if self.log_steps.isChecked() else AxisScale.LINEAR
         self.threshold.setEnabled(statistic.share)
         self.chart.set_scales(scale, AxisScale.LINEAR)
+        lines = _lines(log, statistic, heads)
+        self.missing.setText(_sentence(log, statistic, self._session.selection.primary, threshold))
+        self._charts.setCurrentIndex(0 if lines else 1)
         self.chart.show_lines(
-            _lines(log, statistic, heads),
+            lines,
             marks=marks,
             unit=statistic.unit or "share of 1",
             y_range=(0.0, 1.0) if statistic.share else None,

@@ -188,3 +188,14 @@ def test_another_run_is_followed_instead(
     save(other, 700)
     follow.show_runs([other])
     qtbot.waitUntil(lambda: model(stage) == "step-000700")
+
+
+def test_it_names_the_run_and_the_step(stage: Stage, follow: Follow, run: Run, qtbot) -> None:
+    assert follow.text() == "Fo&llow"
+    switch(follow)
+    assert follow.text() == "Fo&llow: one at step 100"
+    qtbot.waitUntil(lambda: model(stage) == "step-000100")
+    save(run, 200)
+    qtbot.waitUntil(lambda: follow.text() == "Fo&llow: one at step 200")
+    switch(follow)
+    assert follow.text() == "Fo&llow"

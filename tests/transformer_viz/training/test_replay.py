@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QMenu
 
 from core.presets import preset
 from core.trace.npz import save_npz
@@ -21,6 +22,7 @@ from tests.transformer_viz.training.fake_run import add_lines
 from transformer_viz.theme import DARK
 from transformer_viz.training.attention_page import AttentionPage
 from transformer_viz.training.run import Run
+from transformer_viz.views.model_bar import ModelBar
 
 PROBES = ("the animal slept", "it was tired")
 OWN = "my own text"
@@ -147,7 +149,7 @@ def test_the_slider_shows_each_recorded_step(stage: Stage, page: AttentionPage, 
         qtbot.waitUntil(lambda step=step: shown_step(stage) == step)
         assert page.position.text().startswith(f"step {step:,} ")
     assert stage.session.text == PROBES[0]
-    assert stage.session.status.message == "one at step 100"
+    assert stage.session.status.message == stage.session.origin == "run one at step 100"
     assert stage.session.model is not None
     assert stage.session.model.path == GOOD
 
@@ -174,6 +176,7 @@ def test_own_text_comes_back_with_the_head_that_was_selected_last(
     assert stage.session.trace is not None
     assert stage.session.trace.text == OWN  # at once
     qtbot.waitUntil(stage.shows(OWN))
+    assert stage.session.origin == ""
     selection = stage.session.selection
     assert (selection.layer, selection.head, selection.query) == (1, 2, 1)
     assert not page.replay.active
@@ -427,3 +430,46 @@ def test_everything_has_a_name(page: AttentionPage) -> None:
         *(specialists.chart, specialists.heads),
     ):
         assert part.accessibleName()
+
+
+def test_what_the_decoder_is_fed_is_said_with_the_models_own_translation(
+    stage: Stage, page: AttentionPage, qtbot
+) -> None:
+    press(page, Qt.Key.Key_Home)
+    press(page, Qt.Key.Key_Right)
+    qtbot.waitUntil(lambda: shown_step(stage) == 1)
+    own = f"{PROBES[0]}, 1"
+    assert page.fed.text() == (
+        f"The decoder is fed: das Tier schlief   The model's own translation: {own}"
+    )
+    page.replay.choose_sentence(1)
+    assert "own translation, which changes with the step" in page.fed.text()
+
+
+def test_a_head_that_the_run_lacks_is_named_in_place_of_the_chart(
+    stage: Stage, page: AttentionPage
+) -> None:
+    specialists = page.specialists
+    stage.session.select(layer=0, head=0)
+    assert specialists.chart.isVisible()
+    log = page._log
+    assert log is not None
+    keep = [at for at, head in enumerate(log.heads) if head.head > 0]
+    fewer = replace(log, heads=tuple(log.heads[at] for at in keep), values=log.values[:, keep])
+    specialists.show_log(fewer, None)
+    assert not specialists.chart.isVisible()
+    assert "Encoder self 1.1 does not exist in this run" in specialists.missing.text()
+    assert specialists.missing.isVisible()
+
+
+def test_the_model_bar_says_that_the_picture_is_not_of_the_model(
+    stage: Stage, page: AttentionPage, qtbot
+) -> None:
+    bar = ModelBar(stage.session, QMenu(), QAction("Find"), QMenu())
+    qtbot.addWidget(bar)
+    press(page, Qt.Key.Key_Home)
+    qtbot.waitUntil(lambda: shown_step(stage) == 0)
+    assert bar.origin.text() == "Picture: run one at step 0, not this model"
+    QTest.mouseClick(page.back, Qt.MouseButton.LeftButton)
+    assert bar.origin.text() == ""
+    assert not bar.origin.isVisibleTo(bar)
