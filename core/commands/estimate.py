@@ -21,14 +21,17 @@ def run(args: argparse.Namespace) -> int:
     config = configuration(args)
     trial = try_run(config)
     parameters, memory = parameter_count(config.model), memory_bytes(config)
-    seconds = trial.seconds_per_update * config.training.steps
+    seconds = trial.seconds(config.training)
     about = {
         "parameters": parameters,
         "bytes": memory,
         "seconds_per_update": trial.seconds_per_update,
+        "seconds_per_validation": trial.seconds_per_validation,
+        "seconds_per_checkpoint": trial.seconds_per_checkpoint,
         "seconds": seconds,
         "updates_per_epoch": trial.updates_per_epoch,
         "device": trial.device,
+        "data": trial.data,
     }
     if args.json:
         print(json.dumps(about))
@@ -37,5 +40,9 @@ def run(args: argparse.Namespace) -> int:
         print(f"memory             about {memory / 1e9:,.2f} GB")
         print(f"time               about {seconds / 3600:,.2f} h on {trial.device}")
         print(f"  of an update     {trial.seconds_per_update:,.3f} s")
+        print(f"  of a validation  {trial.seconds_per_validation:,.3f} s")
+        print(f"  of a checkpoint  {trial.seconds_per_checkpoint:,.3f} s")
         print(f"updates an epoch   {trial.updates_per_epoch:,}")
+        for line in trial.data:
+            print(line)
     return 0

@@ -17,7 +17,7 @@ from pathlib import Path
 from core.corpus.line_reader import LONGEST_LINE, LineReader
 from core.errors import UserError
 
-NAMED_LINES = 3
+NAMED_LINES = 20
 _END = b"\n"  # stands where a file has ended; no line holds it
 
 Row = tuple[int, str, str]  # number of the line, source, target

@@ -63,14 +63,14 @@ class TrainingData:
         self._config = config
         self._left_out: dict[str, Found] = {}
         self._from_files: EncodedPairs | None = None
-        self.validation = EncodedPairs.pack(
-            [
-                pair
-                for source, texts in self.references.items()
-                for text in texts
-                if fits(pair := encode_pair(source, text, tokenizer), config.max_length)
-            ]
-        )
+        encoded = [
+            encode_pair(source, text, tokenizer)
+            for source, texts in self.references.items()
+            for text in texts
+        ]
+        fitting = [pair for pair in encoded if fits(pair, config.max_length)]
+        self.validation = EncodedPairs.pack(fitting)
+        self._unvalidated = len(encoded) - len(fitting), len(encoded)
         self._require_some("training", GRAMMAR in config.data or self._any_fits())
         self._require_some("validation", len(self.validation) > 0)
         self._generator: Ahead | None = None
@@ -107,9 +107,16 @@ class TrainingData:
 
     @property
     def left_out(self) -> list[str]:
-        """A line for each source of data with pairs that are too long."""
+        """A line for each source of data, and for the validation, with pairs that are too long."""
         what = f"more than {self._config.max_length} tokens on a side"
-        return [f"{name}: {lines.describe(what)}" for name, lines in self._left_out.items()]
+        found = [f"{name}: {lines.describe(what)}" for name, lines in self._left_out.items()]
+        count, total = self._unvalidated
+        if count:
+            found.append(
+                f"validation: {count:,} of {total:,} pairs × {what}, left out of its loss; they "
+                "count in BLEU and chrF"
+            )
+        return found
 
     @property
     def pairs_per_epoch(self) -> int:

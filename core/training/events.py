@@ -59,7 +59,8 @@ class Step(Event):
     (None for a line that an earlier version began), ``gloss_loss`` that of a glossed word,
     ``tokens_per_second`` counts target tokens without padding. ``position_cosine`` is the mean
     cosine between the encoder's outputs at different positions of a sentence; near 1 the encoder
-    has collapsed. ``seconds`` have been spent on updates since the run began.
+    has collapsed. ``seconds`` have been spent on updates since the run began, ``other_seconds`` on
+    validations and checkpoints.
     """
 
     name = "step"
@@ -72,6 +73,7 @@ class Step(Event):
     position_cosine: float
     tokens_per_second: float
     seconds: float
+    other_seconds: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,20 +49,22 @@ class Sums:
 class Position:
     """Where a run stands: after ``update`` applied updates, before batch ``batch`` of ``epoch``.
 
-    ``seconds`` is the time the updates took, validation and saving not counted. ``best`` is of the
-    validations so far.
+    ``seconds`` is the time the updates took, ``other_seconds`` that of validations and checkpoints.
+    ``best`` is of the validations so far.
     """
 
     update: int = 0
     epoch: int = 0
     batch: int = 0
     seconds: float = 0.0
+    other_seconds: float = 0.0
     since_log: Sums = field(default_factory=Sums)
     best: Best = field(default_factory=Best)
 
     @classmethod
     def from_json(cls, text: str) -> Position:
-        """States of earlier versions know of no best validation and no ``nll``."""
+        """States of earlier versions know of no best validation, no ``nll`` and no other
+        seconds."""
         values = json.loads(text)
         values["since_log"] = Sums(**({"nll": None} | values["since_log"]))
         if "best" in values:

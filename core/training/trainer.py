@@ -92,13 +92,17 @@ class Trainer:
             last = position.update == training.steps
             if last or position.update % training.log_every == 0:
                 self._log(update)
+            began = time.monotonic()
             if last or position.update % training.validate_every == 0:
                 self._validate()
+            position.other_seconds += time.monotonic() - began
             if self.workers.first:
                 probes.record(self.model, position.update, last=self._done())
+            began = time.monotonic()
             self._save_checkpoints(
                 due=self._done() or position.update % training.checkpoint_every == 0
             )
+            position.other_seconds += time.monotonic() - began
             if not self._done() and self._asked_to_stop():
                 self.save_state()
                 if self.workers.first:
@@ -196,6 +200,7 @@ class Trainer:
                 position_cosine=update.position_cosine,
                 tokens_per_second=sums.tokens / sums.seconds,
                 seconds=self.position.seconds,
+                other_seconds=self.position.other_seconds,
             )
         )
         self.position.since_log = Sums()

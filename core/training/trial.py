@@ -1,7 +1,7 @@
 """How long a run will take, told by a few of its updates.
 
 The model is the configured one; the pairs are the first of the configured data, with a vocabulary
-learned from them alone. Nothing is written.
+learned from them alone. What is written, to see how long that takes, is gone at the end.
 """
 
 from __future__ import annotations
@@ -11,25 +11,32 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 
+from core.checkpoints.native import save_checkpoint
 from core.corpus.aligned import AlignedReader, files_of
 from core.corpus.batching import plan_batches
 from core.corpus.grammar.generate import generate
 from core.corpus.grammar.sentence import Sentence
 from core.corpus.ragged import Indices
+from core.decoding.config import SearchConfig
+from core.decoding.translate import translate
 from core.device import available_threads, choose_device
 from core.errors import UserError
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
-from core.text.tokenizer import train_tokenizer
+from core.text.tokenizer import Tokenizer, train_tokenizer
 from core.training.batch import make_batch
 from core.training.config import GRAMMAR, RunConfig, TrainingConfig
 from core.training.encoding import encode_pair, fits
 from core.training.gloss import GlossEncoder
 from core.training.pairs import EncodedPairs
+from core.training.state import Position, save_state
 from core.training.updater import Updater
+from core.training.validation import evaluating, mean_loss
 
 Pair = tuple[str, str]
 
@@ -38,16 +45,33 @@ SAMPLE = 4_000  # pairs of each source of data
 FIRST_BUDGET = 512  # tokens of a batch that is surely quick; then larger ones, up to the whole
 LONG_ENOUGH = 0.5  # seconds of an update that tells how fast the larger ones are
 TIMED = 3
+VALIDATED = 64
 MOST_SECONDS = 10.0  # of the updates that count
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """``seconds_per_update`` is for whole updates, also where smaller ones were timed."""
+    """``seconds_per_update`` is for whole updates, also where smaller ones were timed.
+
+    ``data``: what was found in each file, as far as it was read.
+    """
 
     seconds_per_update: float
+    seconds_per_validation: float
+    seconds_per_checkpoint: float
     updates_per_epoch: int
     device: str
+    data: list[str]
+
+    def seconds(self, training: TrainingConfig) -> float:
+        """Of the whole run; its model is validated once more at the end."""
+        validations = math.ceil(training.steps / training.validate_every) + 1
+        checkpoints = math.ceil(training.steps / training.checkpoint_every)
+        return (
+            training.steps * self.seconds_per_update
+            + validations * self.seconds_per_validation
+            + checkpoints * self.seconds_per_checkpoint
+        )
 
 
 def try_run(config: RunConfig) -> Trial:
@@ -61,27 +85,34 @@ def try_run(config: RunConfig) -> Trial:
     torch.set_num_threads(training.threads or available_threads())
     if device.type == "cuda":
         torch.set_float32_matmul_precision("high" if training.tf32 else "highest")
-    sample, pairs_per_epoch = _sample(training)
-    pairs = _encode(sample, config)
+    sample, pairs_per_epoch, found = _sample(training)
+    tokenizer = _tokenizer(sample, config)
+    pairs = _encode(sample, config, tokenizer)
     model = Transformer(config.model)
     initialise(model, training.seed, training.init_scale)
     model.to(device, torch.float64 if training.precision == "fp64" else torch.float32)
     model.train()
-    seconds, tokens = _time(Updater(model, training), pairs)
+    updater = Updater(model, training)
+    seconds, tokens = _time(updater, pairs)
     batches = len(_plan(pairs, training, _whole(training)))
     tokens_of_batch = int(pairs.target.lengths.sum()) / batches
     batches_of_epoch = pairs_per_epoch / len(sample) * batches
     return Trial(
         seconds_per_update=seconds / tokens * tokens_of_batch * training.accumulation,
+        seconds_per_validation=_time_validation(model, tokenizer, sample, training),
+        seconds_per_checkpoint=_time_checkpoint(updater, tokenizer, config),
         updates_per_epoch=max(1, math.ceil(batches_of_epoch / training.accumulation)),
         device=str(device),
+        data=found,
     )
 
 
-def _sample(training: TrainingConfig) -> tuple[list[Sentence | Pair], int]:
-    """The first pairs of each source of data, and how many there are in all, about."""
+def _sample(training: TrainingConfig) -> tuple[list[Sentence | Pair], int, list[str]]:
+    """The first pairs of each source of data, how many there are in all, about, and what was found
+    in the files."""
     found: list[Sentence | Pair] = []
     total = 0
+    reports = []
     for spec in training.data:
         if spec == GRAMMAR:
             wanted = min(SAMPLE, training.grammar_pairs)
@@ -93,10 +124,12 @@ def _sample(training: TrainingConfig) -> tuple[list[Sentence | Pair], int]:
             )
             total += training.grammar_pairs
         else:
-            pairs, number = _first_pairs(AlignedReader(files_of(spec)))
+            reader = AlignedReader(files_of(spec))
+            pairs, number = _first_pairs(reader)
             found += pairs
             total += number
-    return found, total
+            reports.append(reader.report.summary())
+    return found, total, reports
 
 
 def _first_pairs(reader: AlignedReader) -> tuple[list[Pair], int]:
@@ -110,16 +143,24 @@ def _first_pairs(reader: AlignedReader) -> tuple[list[Pair], int]:
     return pairs, reader.report.pairs
 
 
-def _encode(sample: Sequence[Sentence | Pair], config: RunConfig) -> EncodedPairs:
+def _texts(sample: Sequence[Sentence | Pair]) -> list[Pair]:
+    return [pair if isinstance(pair, tuple) else (pair.source, pair.target) for pair in sample]
+
+
+def _tokenizer(sample: Sequence[Sentence | Pair], config: RunConfig) -> Tokenizer:
+    return train_tokenizer(chain.from_iterable(_texts(sample)), config.model.vocab_size)
+
+
+def _encode(
+    sample: Sequence[Sentence | Pair], config: RunConfig, tokenizer: Tokenizer
+) -> EncodedPairs:
     training = config.training
-    texts = [pair if isinstance(pair, tuple) else (pair.source, pair.target) for pair in sample]
-    tokenizer = train_tokenizer(chain.from_iterable(texts), config.model.vocab_size)
     glosses = GlossEncoder(tokenizer) if training.gloss_weight > 0 else None
     encoded = [
         encode_pair(*text, tokenizer)
         if glosses is None or isinstance(pair, tuple)
         else glosses.encode(pair)
-        for pair, text in zip(sample, texts, strict=True)
+        for pair, text in zip(sample, _texts(sample), strict=True)
     ]
     fitting = [pair for pair in encoded if fits(pair, training.max_length)]
     if not fitting:
@@ -169,3 +210,37 @@ def _time(updater: Updater, pairs: EncodedPairs) -> tuple[float, int]:
         if seconds > MOST_SECONDS:
             break
     return seconds, tokens
+
+
+def _time_validation(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    sample: Sequence[Sentence | Pair],
+    training: TrainingConfig,
+) -> float:
+    """The loss and the translations of some pairs, as long as their sources are: an untrained model
+    does not end by itself. That stands for all validation pairs."""
+    texts = _texts(sample)[:VALIDATED]
+    pairs = EncodedPairs.pack([encode_pair(*text, tokenizer) for text in texts])
+    budget = min(training.source_batch_tokens, training.target_batch_tokens)
+    began = time.monotonic()
+    with evaluating(model):
+        mean_loss(model, pairs, budget)
+        translate(model, tokenizer, [source for source, _ in texts], SearchConfig(max_extra=0))
+    return (time.monotonic() - began) / len(texts) * _validation_pairs(training)
+
+
+def _validation_pairs(training: TrainingConfig) -> int:
+    """About: of a file at most a tenth is held out, but files are not read to their end here."""
+    if not training.validation:
+        return len(training.data) * training.validation_pairs
+    return sum(_first_pairs(AlignedReader(files_of(spec)))[1] for spec in training.validation)
+
+
+def _time_checkpoint(updater: Updater, tokenizer: Tokenizer, config: RunConfig) -> float:
+    began = time.monotonic()
+    with TemporaryDirectory() as folder:
+        save_checkpoint(Path(folder, "model.safetensors"), updater.model, tokenizer, {})
+        state = Path(folder, "state.safetensors")
+        save_state(state, updater, tokenizer, config, Position())
+        return time.monotonic() - began

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 
 from core.training.config import RunConfig
@@ -26,6 +26,13 @@ class EstimateBox(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.parameters, self.memory, self.time = (QLabel(_UNKNOWN) for _ in range(3))
+        self.data = QLabel()  # what was found in the files
+        self.data.setAccessibleName("Data")
+        self.data.setTextFormat(Qt.TextFormat.PlainText)
+        self.data.setWordWrap(True)
+        self.data.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.data.hide()
+        set_role(self.data, "soft")
         self.measure_button = QPushButton(_ASK)
         self.measure_button.setAutoDefault(False)
         self.measure_button.setToolTip("Makes a few real updates with these settings and data")
@@ -48,6 +55,7 @@ class EstimateBox(QWidget):
             grid.addWidget(caption, row, 0)
             grid.addWidget(label, row, 1)
         grid.addWidget(self.measure_button, 0, 2, 2, 1)
+        grid.addWidget(self.data, 3, 0, 1, 3)
         grid.setColumnStretch(1, 1)
 
     @property
@@ -60,12 +68,13 @@ class EstimateBox(QWidget):
         self.measure_button.setEnabled(config is not None)
         set_role(self.time, "")
         self.time.setText(_UNKNOWN)
+        self.data.hide()
         if config is None:
             self.parameters.setText(_UNKNOWN)
             self.memory.setText(_UNKNOWN)
         else:
             self.parameters.setText(quantity(parameter_count(config.model)))
-            self.memory.setText(f"about {byte_size(memory_bytes(config))}")
+            self.memory.setText(f"about {byte_size(memory_bytes(config))}, the program included")
 
     def measure(self, arguments: list[str]) -> None:
         set_role(self.time, "")
@@ -89,8 +98,10 @@ class EstimateBox(QWidget):
         each, epoch = found["seconds_per_update"], found["updates_per_epoch"]
         self.time.setText(
             f"about {duration(found['seconds'])}: {_precise(each)} an update, "
-            f"{epoch:,} updates an epoch; validation is not counted"
+            f"{epoch:,} updates an epoch; with validations and checkpoints"
         )
+        self.data.setText("\n".join(found["data"]))
+        self.data.setVisible(bool(found["data"]))
 
     def _on_failed(self, sentence: str) -> None:
         set_role(self.time, "error")

@@ -161,7 +161,7 @@ def facts(run: Run) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     if run.config is not None:
         training, model = run.config.training, run.config.model
-        found.append(("Data", "\n".join(map(str, run.about.get("data", training.data)))))
+        found.append(("Data", "\n".join(map(str, _data(run)))))
         found.append(
             (
                 "Model",
@@ -183,6 +183,12 @@ def facts(run: Run) -> list[tuple[str, str]]:
         found.append(("Command", str(run.about["command"])))
     found.append(("Folder", str(run.path)))
     return found
+
+
+def _data(run: Run) -> Sequence[object]:
+    """What the process found in the data, else what it was started with."""
+    known = run.started.get("data") or run.about.get("data")
+    return known or ([] if run.config is None else run.config.training.data)
 
 
 def _step(path: Path) -> int:

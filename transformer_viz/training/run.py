@@ -141,13 +141,15 @@ class Run(QObject):
 
     @property
     def seconds_left(self) -> float | None:
-        """At the speed of the last logged steps, validation not counted."""
+        """At the speed of the last logged steps, with as much for validations and checkpoints as
+        they have taken of each step so far."""
         timed = [line for line in self.metrics[-2 * RATE_LINES :] if "seconds" in line]
         timed = timed[-RATE_LINES:]
         if len(timed) < 2 or timed[-1]["step"] <= timed[0]["step"]:
             return None
         seconds = timed[-1]["seconds"] - timed[0]["seconds"]
         rate = seconds / (timed[-1]["step"] - timed[0]["step"])
+        rate += timed[-1].get("other_seconds", 0.0) / timed[-1]["step"]
         return float(rate * max(0, self.steps - timed[-1]["step"]))
 
     @property

@@ -54,19 +54,22 @@ def test_every_epoch_has_the_files_and_new_generated_pairs(
 
 
 def test_long_pairs_are_left_out(tmp_path: Path, tokenizer: Tokenizer) -> None:
-    rows = [("dog " * n, "Hund") for n in range(1, 21)]
+    rows = [("dog " * n, "Hund") for n in range(1, 51)]
     config = TrainingConfig(
         data=(tsv(tmp_path / "a.tsv", rows),),
-        validation=(tsv(tmp_path / "b.tsv", [("cat", "Katze")]),),
+        validation=(tsv(tmp_path / "b.tsv", [("cat", "Katze"), ("cat " * 30, "Katzen")]),),
         max_length=12,
     )
     data = prepared(config, tokenizer, tmp_path / "data")
     pairs = data.epoch(0)
-    assert 0 < len(pairs) < 20
+    assert 0 < len(pairs) < 30
     first = len(pairs) + 1
+    numbers = ", ".join(str(first + n) for n in range(20))
+    assert len(data.validation) == 1
     assert data.left_out == [
-        f"a.tsv: {20 - len(pairs)} × more than 12 tokens on a side "
-        f"(lines {first}, {first + 1}, {first + 2}, …)"
+        f"a.tsv: {50 - len(pairs)} × more than 12 tokens on a side (lines {numbers}, …)",
+        "validation: 1 of 2 pairs × more than 12 tokens on a side, left out of its loss; they "
+        "count in BLEU and chrF",
     ]
     assert pairs.source.lengths.max() <= 12
     short = dataclasses.replace(config, max_length=2)

@@ -29,6 +29,8 @@ from core.training.run import resume_run, start_run
 from core.training.run_folder import RunFolder
 from core.training.state import load_state
 
+CLOCK = ("tokens_per_second", "seconds", "other_seconds")
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -86,10 +88,7 @@ def require_equal(first: RunFolder, second: RunFolder) -> None:
 def lines(path: Path) -> list[dict[str, Any]]:
     """Without what depends on the clock."""
     found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [
-        {key: value for key, value in line.items() if key not in ("tokens_per_second", "seconds")}
-        for line in found
-    ]
+    return [{key: value for key, value in line.items() if key not in CLOCK} for line in found]
 
 
 def require_announced(folder: RunFolder, announced: list[Path]) -> None:

@@ -21,6 +21,8 @@ from core.training.run import resume_run, start_run
 from core.training.run_folder import RunFolder
 from core.training.updater import Update, Updater
 
+CLOCK = ("tokens_per_second", "seconds", "other_seconds")
+
 Ids = list[list[int]]
 
 
@@ -65,10 +67,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def without_times(path: Path) -> list[dict[str, Any]]:
-    return [
-        {key: value for key, value in line.items() if key not in ("tokens_per_second", "seconds")}
-        for line in lines(path)
-    ]
+    return [{key: value for key, value in line.items() if key not in CLOCK} for line in lines(path)]
 
 
 def tensors(path: Path) -> dict[str, torch.Tensor]:

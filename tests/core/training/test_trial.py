@@ -47,7 +47,7 @@ def test_a_long_file_is_counted_by_its_first_lines(
     monkeypatch.setattr(trial, "COUNTED", 20_000)
     monkeypatch.setattr(trial, "SAMPLE", 500)
     path = write_pairs(tmp_path / "pairs.tsv", 40_000)
-    pairs, total = trial._sample(from_file(path).training)
+    pairs, total, _ = trial._sample(from_file(path).training)
     assert len(pairs) == 500
     assert 20_000 < total == pytest.approx(40_000, rel=0.2)  # its first lines are shorter
 
@@ -57,8 +57,23 @@ def test_a_short_file_is_counted_exactly(tmp_path: Path) -> None:
     packed = tmp_path / "pairs.tsv.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     for file in (path, packed):
-        pairs, total = trial._sample(from_file(file).training)
+        pairs, total, _ = trial._sample(from_file(file).training)
         assert len(pairs) == total == 30
+
+
+def test_what_is_wrong_with_a_file_is_told(tmp_path: Path) -> None:
+    path = write_pairs(tmp_path / "pairs.tsv", 30)
+    with path.open("a", encoding="utf-8") as file:
+        file.write("no tab\n")
+    (line,) = try_run(from_file(path)).data
+    assert line == "pairs.tsv: 31 lines, 30 pairs; 1 × no tab (line 31)"
+
+
+def test_a_validation_takes_as_long_as_its_pairs(tmp_path: Path) -> None:
+    dev = write_pairs(tmp_path / "dev.tsv", 40)
+    config = TINY.with_settings({"validation": [str(dev)]})
+    assert trial._validation_pairs(config.training) == 40
+    assert trial._validation_pairs(TINY.training) == TINY.training.validation_pairs
 
 
 def test_whole_updates_are_told_from_smaller_ones(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ def lines(text: str) -> list[dict[str, Any]]:
 
 def metrics(path: Path) -> list[dict[str, Any]]:
     """Without what depends on the clock."""
-    clock = {"seconds", "tokens_per_second"}
+    clock = {"seconds", "other_seconds", "tokens_per_second"}
     text = RunFolder.open(path).metrics.read_text(encoding="utf-8")
     return [{k: v for k, v in line.items() if k not in clock} for line in lines(text)]
 

@@ -48,6 +48,9 @@ def test_the_time_left_is_that_of_the_last_steps(tmp_path: Path) -> None:
         log(folder, step=step, seconds=seconds)
     run.poll()
     assert run.seconds_left == pytest.approx(2 * 70)
+    log(folder, step=31, seconds=52, other_seconds=62)  # validations and checkpoints: 2 a step
+    run.poll()
+    assert run.seconds_left == pytest.approx((2 + 2) * 69)
 
 
 def test_a_held_lock_is_a_run_that_goes_on(tmp_path: Path) -> None:
