@@ -26,13 +26,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--vocab", type=int, metavar="N", help="vocabulary of a preset instead of its own"
     )
+    parser.add_argument(
+        "--device", help="say what this device name means on this machine instead, if it is there"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as one JSON object")
     form.add_argument("--card", action="store_true", help="a file's card, as Markdown")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError for a name that is no preset and no readable model."""
+    """Raises UserError for a name that is no preset and no readable model, and for a device that
+    is not there.
+    """
+    if args.device is not None:
+        from core.device import choose_device
+
+        print(choose_device(args.device))
+        return 0
     is_preset = args.model in PRESETS
     if args.card:
         if is_preset:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPixmap, QWheelEvent
 
 from transformer_viz.drawing.axis import AxisScale, places, value_at
@@ -75,6 +75,10 @@ class Chart(Picture):
     @property
     def zoomed(self) -> bool:
         return self._window is not None
+
+    def minimumSizeHint(self) -> QSize:
+        """Low, so that the panel leaves room for the explorer in a small window."""
+        return QSize(super().minimumSizeHint().width(), 20 * GRID)
 
     def layout_now(self) -> ChartLayout:
         return lay_out_chart(QRectF(self.rect()).adjusted(0, GRID, 0, 0), self.lines, self.font())

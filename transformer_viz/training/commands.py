@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from transformer_viz.window import Window
 
 HEIGHT_SHARE = 0.42  # of the window's height, when the dock is shown
+FOR_THE_EXPLORER = 520  # px of it that are left at least, for a map that can be read
+LEAST_HEIGHT = 180  # px
 
 
 class TrainingCommands(QObject):
@@ -68,7 +70,8 @@ class TrainingCommands(QObject):
         assert dock is not None
         if not dock.isVisible():
             dock.show()
-            height = round(self._window.height() * HEIGHT_SHARE)
+            whole = self._window.height()
+            height = min(round(whole * HEIGHT_SHARE), max(LEAST_HEIGHT, whole - FOR_THE_EXPLORER))
             self._window.resizeDocks([dock], [height], Qt.Orientation.Vertical)
         dock.raise_()
         panel.focus_part().setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -105,6 +108,8 @@ class TrainingCommands(QObject):
     def apply_theme(self, theme: Theme) -> None:
         if self.panel is not None:
             self.panel.apply_theme(theme)
+        if self._dialog is not None:
+            self._dialog.apply_theme(theme)
 
     def may_close(self) -> bool:
         """Whether there is nothing to say; else say that runs go on, and close after that."""
@@ -158,6 +163,7 @@ class TrainingCommands(QObject):
 
             self._dialog = NewRun(panel.runs, self._window)
             self._dialog.started.connect(self._on_started)
+            self._dialog.apply_theme(self._window.theme)
         return self._dialog
 
     def _on_started(self, run: Run) -> None:

@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from core.training.config import GRAMMAR, TrainingConfig
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.training.families import FamiliesButton
+from transformer_viz.training.list_style import list_style
 
 TABLES = "Tables of pairs (*.tsv *.tsv.gz *.txt *.txt.gz);;All files (*)"
 _SPEC = Qt.ItemDataRole.UserRole
@@ -92,6 +93,10 @@ class DataBox(QWidget):
                 if not Path(part).is_file():
                     return f"{part} is not there; remove it from the list."
         return ""
+
+    def apply_theme(self, theme: Theme) -> None:
+        for files in (self.training, self.validation):
+            files.list.setStyleSheet(list_style(theme))
 
     def show_problem(self, message: str) -> None:
         self.error.setText(message)

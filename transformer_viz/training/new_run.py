@@ -26,7 +26,7 @@ from core.errors import UserError
 from core.presets import DESCRIPTIONS, PRESETS, preset
 from core.training.config import RunConfig
 from core.training.run_folder import RunFolder
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.training.data_box import DataBox
 from transformer_viz.training.estimate_box import EstimateBox
 from transformer_viz.training.launch import train_arguments
@@ -143,12 +143,17 @@ class NewRun(QDialog):
             self._say(str(error))
             return
         self.estimate.close_child()
+        self.settings.close_child()
         super().accept()
         self.started.emit(run)
 
     def reject(self) -> None:
         self.estimate.close_child()
+        self.settings.close_child()
         super().reject()
+
+    def apply_theme(self, theme: Theme) -> None:
+        self.data.apply_theme(theme)
 
     def _lay_out(self) -> None:
         left = QVBoxLayout()

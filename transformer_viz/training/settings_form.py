@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from core.errors import UserError
 from core.training.config import RunConfig
 from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.training.device_check import DeviceCheck
 from transformer_viz.training.fields import COMMON, Field, all_fields, values
 from transformer_viz.views.accessibility import announce
 
@@ -39,6 +40,8 @@ class SettingsForm(QWidget):
         super().__init__(parent)
         self._base: RunConfig | None = None
         self._fixed: dict[str, Any] = {}  # what is set elsewhere: the data
+        self._devices = DeviceCheck(self)
+        self._devices.changed.connect(self._check)
         self._loading = False
         self.config: RunConfig | None = None
         self.errors: dict[str, str] = {}
@@ -95,6 +98,9 @@ class SettingsForm(QWidget):
             self._scroll.ensureWidgetVisible(self.rows[name])
             self.rows[name].editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def close_child(self) -> None:
+        self._devices.close_child()
+
     def apply_theme(self, theme: Theme) -> None:
         """All of it follows from the style sheet."""
 
@@ -132,11 +138,18 @@ class SettingsForm(QWidget):
                     break
                 del changes[name]
             else:
+                self._require_device(config.training.device)
                 self.config = None if self.errors else config
                 break
         for name, row in self.rows.items():
             row.set_error(self.errors.get(name, ""))
         self.changed.emit()
+
+    def _require_device(self, device: str) -> None:
+        """What is not known yet counts as there; the answer comes within seconds."""
+        self._devices.ask(device)
+        if device in self._devices.problems:
+            self.errors["device"] = self._devices.problems[device]
 
     def _blame(self, message: str, changes: Mapping[str, Any]) -> str:
         named = _NAMED.match(message)

@@ -39,3 +39,10 @@ def test_a_file_in_words_and_as_a_card(trained: Path, capsys: pytest.CaptureFixt
     assert "known_words" not in words
     assert main(["info", str(model), "--card"]) == 0
     assert capsys.readouterr().out.startswith("# model\n")
+
+
+def test_a_device_is_there_or_not(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "--device", "cpu"]) == 0
+    assert capsys.readouterr().out == "cpu\n"
+    assert main(["info", "--device", "cuda:97"]) == 1
+    assert "Device cuda:97 is not there" in capsys.readouterr().err

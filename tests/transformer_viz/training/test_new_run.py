@@ -22,7 +22,9 @@ from core.training.config import MOST_PROBES, PROBES
 from core.training.estimate import parameter_count
 from core.training.run_folder import RunFolder
 from tests.transformer_viz.training.folders import make_run
+from transformer_viz.theme import DARK, LIGHT
 from transformer_viz.training.families import FamiliesDialog
+from transformer_viz.training.list_style import list_style
 from transformer_viz.training.new_run import NewRun
 from transformer_viz.training.run import Run
 from transformer_viz.training.runs import Runs
@@ -289,3 +291,22 @@ def test_everything_that_takes_the_focus_has_a_name(desk: Desk) -> None:
         and not (widget.accessibleName() or getattr(widget, "text", str)())
     ]
     assert unnamed == []
+
+
+def test_a_device_that_is_not_there_is_said_in_its_field(desk: Desk, qtbot: QtBot) -> None:
+    desk.type("device", "cuda:97")
+    qtbot.waitUntil(lambda: desk.error("device") != "", timeout=60_000)
+    assert desk.error("device").startswith("Device cuda:97 is not there")
+    assert desk.dialog.config is None
+    desk.type("device", "cpu")
+    assert desk.error("device") == ""
+    assert desk.dialog.config is not None
+    desk.type("device", "cuda:97")  # not asked again
+    assert desk.error("device").startswith("Device cuda:97 is not there")
+
+
+def test_lists_of_files_follow_the_theme_while_the_form_is_open(desk: Desk) -> None:
+    for theme in (LIGHT, DARK):
+        desk.dialog.apply_theme(theme)
+        for files in (desk.dialog.data.training, desk.dialog.data.validation):
+            assert files.list.styleSheet() == list_style(theme)

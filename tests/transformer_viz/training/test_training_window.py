@@ -206,3 +206,12 @@ def test_nothing_is_looked_for_before_the_panel_is_asked_for(
     shown = open_window()
     assert shown.window.training.runs is None
     assert isinstance(shown.session, Session)
+
+
+def test_a_small_window_keeps_room_for_the_explorer(open_window: Callable[[], Shown]) -> None:
+    shown = open_window()
+    shown.window.resize(1280, 720)
+    shown.window.training.show()
+    dock = shown.window.training.dock
+    assert dock is not None
+    shown.wait(lambda: 0 < dock.height() < 0.38 * 720)
