@@ -1,6 +1,6 @@
 """What stands in the place of a picture while there is none."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from transformer_viz.session import Phase, Status
@@ -38,6 +38,10 @@ class Placeholder(QWidget):
             set_role(label, role)
             lines.addWidget(label)
         lines.addStretch(3)
+
+    def sizeHint(self) -> QSize:
+        """It wants no room that the picture would not have."""
+        return self.minimumSizeHint()
 
     def show_status(self, status: Status) -> None:
         """Why there is no trace to draw yet, and what helps."""
