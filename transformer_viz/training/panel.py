@@ -11,8 +11,6 @@ from PySide6.QtCore import QItemSelection, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QInputDialog,
-    QMessageBox,
     QPushButton,
     QSplitter,
     QStackedWidget,
@@ -28,6 +26,7 @@ from transformer_viz.training.curves import Curves
 from transformer_viz.training.log_page import LogPage
 from transformer_viz.training.overview import Overview
 from transformer_viz.training.run import Run, RunState
+from transformer_viz.training.run_questions import ask_for_count, ask_for_steps, ask_to_delete
 from transformer_viz.training.runs import Runs
 from transformer_viz.training.samples import Samples
 from transformer_viz.training.table import RunsTable
@@ -35,7 +34,6 @@ from transformer_viz.views.focus import Panel
 from transformer_viz.views.placeholder import Placeholder
 
 LIST_WIDTH = 140 * GRID
-USUAL_AVERAGE = 5
 
 
 class Page(Protocol):
@@ -258,34 +256,15 @@ class TrainingPanel(Panel):
         done = [run for run in self._chosen if run.state is RunState.FINISHED]
         self._each(self.runs.resume, lambda run: _can_resume(run) and run not in done)
         if done:
-            self._ask_for_steps(done[0])
-
-    def _ask_for_steps(self, run: Run) -> None:
-        dialog = QInputDialog(self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle("Train on")
-        dialog.setLabelText(f"{run.name} has done {run.step:,} updates. Train on until update:")
-        dialog.setInputMode(QInputDialog.InputMode.IntInput)
-        dialog.setIntRange(run.step + 1, 2_000_000_000)
-        dialog.setIntValue(2 * run.step)
-        dialog.intValueSelected.connect(lambda steps: self._train_on(run, steps))
-        dialog.open()
+            run = done[0]
+            ask_for_steps(run, self, lambda steps: self._train_on(run, steps))
 
     def _train_on(self, run: Run, steps: int) -> None:
         self._each(lambda one: self.runs.resume(one, steps), lambda one: one is run)
 
     def _ask_to_average(self) -> None:
         run = self._chosen[0]
-        there = len(run.checkpoints())
-        dialog = QInputDialog(self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle("Average checkpoints")
-        dialog.setLabelText(f"{run.name} has {there} checkpoints. Average how many of the last:")
-        dialog.setInputMode(QInputDialog.InputMode.IntInput)
-        dialog.setIntRange(1, there)
-        dialog.setIntValue(min(there, USUAL_AVERAGE))
-        dialog.intValueSelected.connect(lambda count: self._average(run, count))
-        dialog.open()
+        ask_for_count(run, self, lambda count: self._average(run, count))
 
     def _average(self, run: Run, count: int) -> None:
         last = run.checkpoints()[-1].stem
@@ -307,24 +286,8 @@ class TrainingPanel(Panel):
 
     def _ask_to_delete(self) -> None:
         runs = list(self._chosen)
-        if not runs or any(map(_is_alive, runs)):
-            return
-        names = runs[0].name if len(runs) == 1 else f"{len(runs)} runs"
-        box = QMessageBox(self)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Delete")
-        box.setText(f"Delete {names} with all checkpoints?")
-        box.setInformativeText(
-            "\n".join(str(run.path) for run in runs)
-            + "\nIt goes to the trash where the system has one."
-        )
-        delete = box.addButton("&Delete", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        box.finished.connect(
-            lambda _: self._delete(runs) if box.clickedButton() is delete else None
-        )
-        box.open()
+        if runs and not any(map(_is_alive, runs)):
+            ask_to_delete(runs, self, lambda: self._delete(runs))
 
     def _delete(self, runs: Sequence[Run]) -> None:
         for run in runs:
