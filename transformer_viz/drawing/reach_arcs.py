@@ -22,7 +22,8 @@ MARGIN = 4 * GRID
 REACH = 1.5 * GRID  # pixels beside an arc that still touch it
 _KAPPA = 4 / 3  # height of a cubic's control points over that of its curve
 _SLANT = 18 * GRID  # the longest slanted label
-_THICKEST = 1.25 * GRID  # pixels: a link of weight 1
+_THICKEST = 1.25 * GRID  # pixels: a link of weight 1,
+_THINNER = 0.75 * GRID  # over a text too long for its words
 _HAIRLINE = 0.75
 _DOT = 0.75 * GRID
 _FADED = 0.35  # how much of its colour an arc keeps while another is in focus
@@ -69,6 +70,10 @@ class ArcsLayout:
     ground: float
     lift: float
 
+    def thickness(self, link: FarLink) -> float:
+        most = _THINNER if self.labels is Labels.RULER else _THICKEST
+        return max(_HAIRLINE, most * link.weight)
+
     def curves(self, links: Sequence[FarLink]) -> NDArray[np.float64]:
         """[N, 4, 2], control points from query to key; the higher the longer."""
         ends = np.array([(link.query, link.key) for link in links], np.intp).reshape(-1, 2)
@@ -87,7 +92,7 @@ class ArcsLayout:
         if not links:
             return None
         lines = sampled(self.curves(links), 32)
-        thickness = np.array([_thickness(link) for link in links])
+        thickness = np.array([self.thickness(link) for link in links])
         gaps = np.maximum(distances(lines, np.array([point.x(), point.y()])) - thickness / 2, 0)
         nearest = int(gaps.argmin())
         return nearest if gaps[nearest] <= REACH else None
@@ -139,7 +144,8 @@ def draw_arcs(
     painter.drawLine(QPointF(left, layout.ground), QPointF(right, layout.ground))
     curves = layout.curves(picture.links)
     for index in _painting_order(picture):
-        _draw_arc(painter, picture, curves, index, theme)
+        width = layout.thickness(picture.links[index])
+        _draw_arc(painter, picture, curves[index], index, width, theme)
     _draw_text(painter, picture, layout, theme)
     if picture.focus is not None:
         _draw_weight(painter, picture.links[picture.focus], curves[picture.focus], theme)
@@ -155,19 +161,16 @@ def _painting_order(picture: ArcsPicture) -> list[int]:
     )
 
 
-def _thickness(link: FarLink) -> float:
-    return max(_HAIRLINE, _THICKEST * link.weight)
-
-
 def _draw_arc(
     painter: QPainter,
     picture: ArcsPicture,
-    curves: NDArray[np.float64],
+    curve: NDArray[np.float64],
     index: int,
+    width: float,
     theme: Theme,
 ) -> None:
     """From the query to the key, where it ends in a dot."""
-    link, points = picture.links[index], curves[index].tolist()
+    link, points = picture.links[index], curve.tolist()
     mine = link.head in picture.heads
     part = _LEAST_COLOR + (1 - _LEAST_COLOR) * link.weight**0.5
     if not mine:
@@ -176,7 +179,7 @@ def _draw_arc(
         part = 1.0 if index == picture.focus else part * _FADED
     strong = mine or index == picture.focus
     color = _mixed(theme.color("paper"), theme.color("accent" if strong else "soft"), part)
-    pen = QPen(color, _thickness(link))
+    pen = QPen(color, width)
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     path = QPainterPath(QPointF(*points[0]))
     path.cubicTo(*(QPointF(*point) for point in points[1:]))

@@ -40,8 +40,9 @@ class ReachArcs(Picture):
         heads: Sequence[Head],
         focus: int | None,
     ) -> None:
+        if self.picture is None or self.picture.tokens is not tokens:
+            self._layout = None
         self.picture = ArcsPicture(tokens, links, frozenset(heads), focus)
-        self._layout = None
         self.update()
 
     def set_stale(self, stale: bool) -> None:
