@@ -66,7 +66,6 @@ def run(args: argparse.Namespace) -> int:
     passes = 2 + bool(sample.gold) + 2 * args.importance
     total = translating + passes * len(sample.sources)
     tell = Counting(total, sys.stderr, as_json=args.json)
-    tell(0)
     forced = forced_pairs(model, tokenizer, sample, progress=tell)
     pairs = forced.pairs
     heads = measure_heads(

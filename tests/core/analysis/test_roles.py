@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.analysis.forced import ForcedPairs, forced_pairs
+from core.analysis.forced import forced_pairs
 from core.analysis.heads import MeasuredHead, measure_heads
+from core.analysis.pruning import prune
 from core.analysis.sample import Sample
 from core.corpus.grammar.dependencies import Dependency, DependencyKind, Side
 from core.corpus.grammar.sentence import Sentence
 from core.heads import AttentionKind, Head
+from core.model.transformer import Transformer
 from core.trace.record import trace_text
 from tests.core.analysis.planted import (
     WORDS,
@@ -53,6 +55,10 @@ def sentences() -> list[Sentence]:
 
 @pytest.fixture(scope="module")
 def measured() -> dict[Head, MeasuredHead]:
+    return {one.head: one for one in measure(CHECKPOINT.model)}
+
+
+def measure(model: Transformer) -> list[MeasuredHead]:
     gold = sentences()
     sample = Sample(
         name="planted",
@@ -60,19 +66,18 @@ def measured() -> dict[Head, MeasuredHead]:
         references=tuple((one.target,) for one in gold),
         gold=tuple(gold),
     )
-    forced: ForcedPairs = forced_pairs(CHECKPOINT.model, CHECKPOINT.tokenizer, sample)
+    forced = forced_pairs(model, CHECKPOINT.tokenizer, sample)
     counts = [1_000] * CHECKPOINT.tokenizer.vocab_size
     for rank, word in enumerate(WORDS[:-3]):
         counts[CHECKPOINT.tokenizer.encode(word)[-1]] = 900 - rank
-    found = measure_heads(
-        CHECKPOINT.model,
+    return measure_heads(
+        model,
         CHECKPOINT.tokenizer,
         forced.pairs,
         counts=counts,
         gold=forced.gold,
         frequent_tokens=CHECKPOINT.tokenizer.vocab_size - 10,
     )
-    return {one.head: one for one in found}
 
 
 def expected(head: Head, habit: Habit) -> set[str]:
@@ -147,3 +152,18 @@ def test_the_evidence_is_a_cell_of_the_trace(measured: dict[Head, MeasuredHead])
         trace = trace_text(CHECKPOINT.model, CHECKPOINT.tokenizer, one.source, target=one.target)
         assert trace.source_tokens[one.key].label == "dog"
         assert trace.weights(*finder.head)[one.query, one.key] == pytest.approx(one.score, abs=1e-5)
+
+
+def test_a_pruned_head_is_not_measured_and_the_others_keep_their_numbers(
+    measured: dict[Head, MeasuredHead],
+) -> None:
+    """None but the copying one has an effect on what the others see."""
+    gone = {head for head, _ in heads() if head.kind is AttentionKind.DECODER_SELF and head.layer}
+    gone |= {Head(AttentionKind.ENCODER_SELF, 0, 0), Head(AttentionKind.CROSS, 0, 1)}
+    left = {one.head: one for one in measure(prune(CHECKPOINT.model, gone))}
+    assert left.keys() == measured.keys() - gone
+    for head, one in left.items():
+        assert one.statistics.entropy == pytest.approx(measured[head].statistics.entropy, abs=1e-4)
+        roles = {role.role: role.score for role in one.roles}
+        before = {role.role: role.score for role in measured[head].roles}
+        assert roles == pytest.approx(before, abs=1e-4)
