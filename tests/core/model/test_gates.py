@@ -10,7 +10,7 @@ from torch import Tensor
 from core.decoding.config import SearchConfig
 from core.decoding.search import search
 from core.errors import UserError
-from core.heads import AttentionKind, Head, others_of_layer, read_head
+from core.heads import AttentionKind, Head, others_of_layer
 from core.model.gates import Gates, gated
 from core.model.recording import Recording
 from core.model.transformer import Transformer
@@ -174,14 +174,3 @@ def test_gates_take_gradients() -> None:
 def test_impossible_gates_are_refused(head: Head, factor: float, says: str) -> None:
     with pytest.raises(UserError, match=says):
         Gates.of(small_config(), {head: factor})
-
-
-@pytest.mark.parametrize("head", HEADS, ids=lambda head: head.code)
-def test_the_code_of_a_head_is_read_back(head: Head) -> None:
-    assert read_head(head.code) == head
-
-
-@pytest.mark.parametrize("code", ["", "cross", "cross.1", "cross.1.2.3", "cross.-1.0", "self.0.0"])
-def test_what_names_no_head_is_refused(code: str) -> None:
-    with pytest.raises(UserError, match=r"cross\.3\.0 for example"):
-        read_head(code)
