@@ -149,7 +149,7 @@ class Window(QMainWindow):
         self.gate_bar = self.gates.bar(self.commands)
         self.heads_map = HeadsMap(session, self._measured, self._spotlight)
         self.stage = Stage(session, self._controller)
-        roles = RoleLines(session, self._controller.heads)
+        roles = RoleLines(session, self._controller.heads, self)
         roles.wanted.connect(self.heads.show)
         self.inspector = Inspector(session, self._measured, self._spotlight, roles)
         self.status_line = StatusLine(session)

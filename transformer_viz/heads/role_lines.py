@@ -29,6 +29,7 @@ class RoleLines(QWidget):
         self.lines.setWordWrap(True)
         self.lines.setAccessibleName("Roles of the head")
         self.open = QPushButton()
+        self.open.setAccessibleName("What the head does over a corpus")
         set_role(self.open, "quiet")
         self.open.clicked.connect(self.wanted)
         column = QVBoxLayout(self)

@@ -1,6 +1,7 @@
 """What the chosen query looks at, and what the head does on this text, in numbers."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from core.text.words import join_pieces, word_span
@@ -51,7 +52,6 @@ class Inspector(QScrollArea):
         self.setMinimumWidth(60 * GRID)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._build()
-        self.setFocusProxy(self.bars)
 
         self.bars.chosen.connect(self._pin_key)
         self.bars.pointed.connect(self._point_at_key)
@@ -63,6 +63,11 @@ class Inspector(QScrollArea):
         spotlight.changed.connect(self._show_links)
         self.apply_theme(LIGHT)
         self._refresh()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Hand the keyboard on; a focus proxy would break the tab order of what stands above."""
+        part = self.bars if self.bars.isVisible() else self.roles.open
+        part.setFocus(event.reason())
 
     def apply_theme(self, theme: Theme) -> None:
         self.gates.apply_theme(theme)
