@@ -37,7 +37,7 @@ class GateControls(QWidget):
         row.setSpacing(0)
         for button in (self.on, self.off, self.alone):
             row.addWidget(button)
-        flow = FlowLayout(self, 2 * GRID)
+        flow = FlowLayout(self, GRID)
         flow.addWidget(segments)
         flow.addWidget(self.factor)
 
