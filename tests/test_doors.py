@@ -49,7 +49,8 @@ APP_VALUES = {
     *("core.errors", "core.files", "core.config", "core.bundled", "core.heads"),
     *("core.decoding.beam_tree", "core.decoding.penalty"),
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
-    *("core.training.probe_log", "core.training.run_folder", "core.training.schedule"),
+    *("core.training.probe", "core.training.probe_log", "core.training.run_folder"),
+    "core.training.schedule",
     "core.corpus.grammar.registry",
     *("core.analysis.composition", "core.analysis.contributions"),
     *(
