@@ -14,6 +14,7 @@ from transformer_viz.heads.report import Evidence, Role
 from transformer_viz.theme import GRID, scaled_font
 from transformer_viz.views.row_list import RowList
 
+NOTHING = "No sentences: the score is not above the baseline."
 _ROW = 6 * GRID
 _SCORE = 10 * GRID
 _CELL = 28 * GRID
@@ -39,6 +40,8 @@ class EvidenceList(RowList):
         if role is not None:
             self._add("Shows it best", role.best)
             self._add("Shows it worst", role.worst)
+            if not self._rows:
+                self._rows = [NOTHING]
         self.verticalScrollBar().setValue(0)
         self.set_rows(len(self._rows), 0)
 
@@ -48,7 +51,7 @@ class EvidenceList(RowList):
 
     def set_current(self, row: int) -> None:
         row = max(0, min(row, self.count - 1))
-        if row < len(self._rows) and isinstance(self._rows[row], str):
+        if self.count > 1 and isinstance(self._rows[row], str):
             row += -1 if 0 < row < self.current else 1
         super().set_current(row)
 

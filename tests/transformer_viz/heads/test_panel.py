@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.transformer_viz.heads.answers import SOURCES
 from tests.transformer_viz.heads.desk import Desk, desk
 from tests.transformer_viz.stage import FakeBackend, texts
 from transformer_viz.engine import Engine
+from transformer_viz.heads.evidence_list import NOTHING
 from transformer_viz.heads.panel import MAP, TABLE, HeadsPanel
 from transformer_viz.heads.report import Evidence
 from transformer_viz.heads.resolving import Resolving
@@ -189,6 +191,20 @@ def test_enter_leads_to_the_sentences_and_from_there_to_the_explorer(
     assert [head for head, _ in shown] == [Head(E, 0, 1)] * 2
     assert [one.source for _, one in shown] == [SOURCES[0], SOURCES[9]]
     assert shown[0][1].score == pytest.approx(0.99)
+
+
+def test_a_role_without_sentences_says_why(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.measure()
+    evidence = panel.page.evidence
+    role = replace(panel.page.role, best=(), worst=())  # type: ignore[type-var]
+    shown: list[Evidence] = []
+    evidence.wanted.connect(shown.append)
+    evidence.show_role(role, E)
+    assert evidence.accessibleDescription() == NOTHING
+    QTest.keyClick(evidence, Qt.Key.Key_Down)
+    QTest.keyClick(evidence, Qt.Key.Key_Return)
+    assert shown == []
 
 
 def test_keys_pass_over_the_headings_and_clicks_on_them_do_nothing(
