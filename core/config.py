@@ -17,11 +17,15 @@ class ModelConfig:
     """The defaults are the paper's base model (section 3, table 3 first row).
 
     Attributes:
-        vocab_size: rows of the embedding; one vocabulary serves both languages.
+        vocab_size: rows of the source embedding, and of the target's too where one vocabulary
+            serves both languages.
+        target_vocab_size: rows of the target embedding and of the output, where the target has a
+            vocabulary of its own; None where it has not.
         d_k: width of a query or key of one head; None means d_model / heads.
         d_v: width of a value of one head; None means the same as d_k.
         norm: "post" normalises after the residual sum, as the paper does; "pre" normalises the
-            input of each sub-layer and adds a final norm to each stack.
+            input of each sub-layer.
+        top_norm: a final norm on each stack; None means with pre-norm only.
         positions: "sinusoidal" (section 3.5) or "learned" (table 3, row E).
         position_layout: "interleaved" puts sine on even and cosine on odd columns, as the paper
             does; "halves" puts all sines first.
@@ -30,14 +34,23 @@ class ModelConfig:
         max_positions: rows of a learned table, which encoder and decoder share; sinusoids go on
             without end.
         shared_embeddings: "all" ties source, target and output matrices, as the paper does;
-            "target" ties target and output; "none" ties nothing.
+            "target" ties target and output, "inputs" source and target; "none" ties nothing.
+        decoder_start: what the decoder is fed first, beside the position: "bos" the embedding of
+            ``bos_id``, "zero" a zero vector (Marian). There ``bos_id`` only names it.
+        suppressed_ids: ids that are no outputs: their score is −∞, so that the probabilities of
+            all others add up to 1 (padding, in Marian's models).
+        unchosen_ids: ids that a search never chooses, beside padding and begin, and that keep
+            their probability (the unknown token, in Marian's searches).
         pruned_heads: heads that were taken out, each as ``Head.code`` writes it; all others keep
             their numbers, and a layer may have lost all of its heads.
         bias: biases in the attention projections (the paper names none; its code had none, most
             later ones do). The feed-forward layers always have theirs (equation 2).
+        pad_id, unk_id, bos_id, eos_id: the special tokens, the same in both vocabularies; all
+            differ, except that begin may be padding (transformers' Marian models).
     """
 
     vocab_size: int
+    target_vocab_size: int | None = None
     d_model: int = 512
     encoder_layers: int = 6
     decoder_layers: int = 6
@@ -49,6 +62,7 @@ class ModelConfig:
     d_v: int | None = None
     activation: str = "relu"
     norm: str = "post"
+    top_norm: bool | None = None
     norm_epsilon: float = 1e-5
     positions: str = "sinusoidal"
     position_layout: str = "interleaved"
@@ -58,6 +72,9 @@ class ModelConfig:
     scale_embedding: bool = True
     bias: bool = True
     output_bias: bool = False
+    decoder_start: str = "bos"
+    suppressed_ids: tuple[int, ...] = ()
+    unchosen_ids: tuple[int, ...] = ()
     dropout: float = 0.1
     pruned_heads: tuple[str, ...] = ()
     pad_id: int = 0
@@ -97,19 +114,49 @@ class ModelConfig:
         require_choice("positions", self.positions, ("sinusoidal", "learned"))
         require_choice("position_layout", self.position_layout, ("interleaved", "halves"))
         require_choice("position_denominator", self.position_denominator, ("d_model", "d_model-2"))
-        require_choice("shared_embeddings", self.shared_embeddings, ("all", "target", "none"))
+        require_choice("shared_embeddings", self.shared_embeddings, self._possible_sharing())
+        require_choice("decoder_start", self.decoder_start, ("bos", "zero"))
         require_share("dropout", self.dropout)
         for code in self.pruned_heads:
             self._require_numbers(read_head(code))
+        self._check_ids()
+
+    def _possible_sharing(self) -> tuple[str, ...]:
+        if self.target_vocab_size is None:
+            return ("all", "target", "inputs", "none")
+        return ("target", "none")
+
+    def _check_ids(self) -> None:
         specials = (self.pad_id, self.unk_id, self.bos_id, self.eos_id)
-        require(
-            self.vocab_size > max(specials),
-            "vocab_size",
-            self.vocab_size,
-            f"more than the largest special id, {max(specials)}",
-        )
+        for field, size in (
+            ("vocab_size", self.vocab_size),
+            ("target_vocab_size", self.target_vocabulary),
+        ):
+            allowed = f"more than the largest special id, {max(specials)}"
+            require(size > max(specials), field, size, allowed)
         require(min(specials) >= 0, "special ids", specials, "0 or more")
-        require(len(set(specials)) == 4, "special ids", specials, "four different ids")
+        different = len({self.pad_id, self.unk_id, self.eos_id}) == 3
+        different &= self.bos_id not in (self.unk_id, self.eos_id)
+        allowed = "four different ids, of which begin alone may be that of padding"
+        require(different, "special ids", specials, allowed)
+        for field in ("suppressed_ids", "unchosen_ids"):
+            ids = getattr(self, field)
+            within = all(0 <= id < self.target_vocabulary for id in ids)
+            require(
+                within and self.eos_id not in ids,
+                field,
+                ids,
+                f"ids below {self.target_vocabulary} without the end token, {self.eos_id}",
+            )
+
+    @property
+    def target_vocabulary(self) -> int:
+        """Rows of the target embedding and of the output."""
+        return self.vocab_size if self.target_vocab_size is None else self.target_vocab_size
+
+    @property
+    def has_top_norm(self) -> bool:
+        return self.norm == "pre" if self.top_norm is None else self.top_norm
 
     @property
     def encoder_d_k(self) -> int:

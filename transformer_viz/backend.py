@@ -148,7 +148,7 @@ class TorchBackend:
         context.report(f"Reading {path.name} …")
         checkpoint = load_checkpoint(path)
         context.check()
-        return _info(header, path, checkpoint.tokenizer.model_bytes), checkpoint
+        return _info(header, path, checkpoint.tokenizer.identity), checkpoint
 
     def explain(
         self, text: str, search: Search, context: Context, target: str | None = None

@@ -1,8 +1,9 @@
 """The layout of a checkpoint: one `.safetensors` file, read here without torch.
 
 Tensors are the model's parameters by name, a shared one once, and ``tokenizer``, the SentencePiece
-model as bytes. The metadata says ``format``, ``format_version``, ``config`` and ``provenance``
-(JSON: data, licence, step, scores, software versions).
+model as bytes; of a Marian model's tokenizer, ``tokenizer.source``, ``tokenizer.target`` and
+``tokenizer.vocabulary``. The metadata says ``format``, ``format_version``, ``config`` and
+``provenance`` (JSON: data, licence, step, scores, software versions).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from core.errors import UserError
 
 FORMAT = "transformer-viz"
 FORMAT_VERSION = 1
-TOKENIZER_TENSOR = "tokenizer"
+TOKENIZER_TENSORS = "tokenizer"  # how their names begin
 _LARGEST_HEADER = 100_000_000
 # What JSON of another form than expected raises when it is read as if it had that form.
 _MALFORMED = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
@@ -51,7 +52,7 @@ def read_header(path: str | Path) -> Header:
         parameters = sum(
             math.prod(map(operator.index, entry["shape"]))
             for name, entry in entries.items()
-            if name != TOKENIZER_TENSOR
+            if not name.startswith(TOKENIZER_TENSORS)
         )
     except _MALFORMED as error:
         raise UserError(f"{path} is truncated or damaged; copy or download it again.") from error

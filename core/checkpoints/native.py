@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import safetensors.torch
 import torch
 from torch import Tensor
 
-from core.checkpoints.header import FORMAT, FORMAT_VERSION, TOKENIZER_TENSOR, read_header
+from core.checkpoints.header import FORMAT, FORMAT_VERSION, TOKENIZER_TENSORS, read_header
 from core.config import ModelConfig
 from core.errors import UserError
 from core.files import atomic_write
 from core.model.layout import column_major
 from core.model.transformer import Transformer
+from core.text.stored import from_tensors
 from core.text.tokenizer import Tokenizer
 
 
@@ -55,8 +55,7 @@ def save_checkpoint(
         name: parameter.detach().to("cpu", dtype).contiguous()
         for name, parameter in model.named_parameters()
     }
-    model_bytes = np.frombuffer(tokenizer.model_bytes, dtype=np.uint8)
-    tensors[TOKENIZER_TENSOR] = torch.from_numpy(model_bytes.copy())
+    tensors |= {name: torch.tensor(array) for name, array in tokenizer.to_tensors().items()}
     _write(path, tensors, model.config, provenance)
 
 
@@ -134,22 +133,36 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
     """
     header = read_header(path)
     tensors = _read_tensors(path)
-    stored = tensors.pop(TOKENIZER_TENSOR, None)
-    if stored is None or stored.dtype != torch.uint8:
-        raise UserError(f"{path} holds no tokenizer; the file is damaged.")
-    try:
-        tokenizer = Tokenizer(stored.numpy().tobytes())
-    except UserError as error:
-        raise UserError(f"{path} holds no readable tokenizer; the file is damaged.") from error
-    if tokenizer.vocab_size != header.config.vocab_size:
-        raise UserError(
-            f"{path}: the tokenizer has {tokenizer.vocab_size} pieces and the model "
-            f"{header.config.vocab_size}; the file is damaged."
-        )
+    tokenizer = _take_tokenizer(tensors, str(path))
+    require_same_size(header.config, tokenizer, str(path))
     model = Transformer(header.config)
     column_major(model)
     fill(model, tensors, str(path))
     return Checkpoint(model.to(device).eval(), tokenizer, header.provenance)
+
+
+def _take_tokenizer(tensors: dict[str, Tensor], origin: str) -> Tokenizer:
+    names = [name for name in tensors if name.startswith(TOKENIZER_TENSORS)]
+    stored = {name: tensors.pop(name) for name in names}
+    if not stored or any(one.dtype != torch.uint8 for one in stored.values()):
+        raise UserError(f"{origin} holds no tokenizer; the file is damaged.")
+    try:
+        return from_tensors({name: one.numpy() for name, one in stored.items()})
+    except UserError as error:
+        raise UserError(f"{origin} holds no readable tokenizer; the file is damaged.") from error
+
+
+def require_same_size(config: ModelConfig, tokenizer: Tokenizer, origin: str) -> None:
+    """Raises UserError unless the model has a row for each piece of either side, and no other."""
+    for side, pieces, rows in (
+        ("tokenizer", tokenizer.vocab_size, config.vocab_size),
+        ("target tokenizer", tokenizer.target.vocab_size, config.target_vocabulary),
+    ):
+        if pieces != rows:
+            raise UserError(
+                f"{origin}: the {side} has {pieces} pieces and the model {rows}; "
+                "they are not of one model, or damaged."
+            )
 
 
 def fill(model: Transformer, tensors: Mapping[str, Tensor], origin: str) -> None:

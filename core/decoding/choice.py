@@ -21,8 +21,8 @@ def best_next(
 ) -> tuple[Tensor, Tensor]:
     """The ``count`` most probable tokens of each row, best first.
 
-    Begin and padding never come next. Probabilities are the model's own, over the whole
-    vocabulary, so that they are those of a teacher-forced pass.
+    Begin, padding and ``config.unchosen_ids`` never come next. Probabilities are the model's own,
+    over the whole vocabulary, so that they are those of a teacher-forced pass.
 
     Args:
         logits: [N, V].
@@ -32,7 +32,7 @@ def best_next(
         log-probabilities and tokens, [N, min(count, V)] each; -inf where nothing may come.
     """
     log_probabilities = logits.log_softmax(dim=-1)  # [N, V]
-    for never in (config.pad_id, config.bos_id):
+    for never in (config.pad_id, config.bos_id, *config.unchosen_ids):
         log_probabilities[:, never].fill_(_NEVER)
     if any(must_end):
         ending = torch.tensor(must_end, device=logits.device)[:, None]  # [N, 1]

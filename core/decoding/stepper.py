@@ -128,8 +128,8 @@ class Stepper:
 
     def _require_possible(self, token: int) -> None:
         config = self._model.config
-        specials = (config.pad_id, config.bos_id)
-        possible = 0 <= token < config.vocab_size and token not in specials
+        never = (config.pad_id, config.bos_id, *config.suppressed_ids)
+        possible = 0 <= token < config.target_vocabulary and token not in never
         require(possible, "token", token, "an id of the vocabulary, not begin or padding")
         if self.position + 1 == self.longest:
             require(token == config.eos_id, "token", token, "the end token: no room for more")

@@ -36,16 +36,16 @@ class Transformer(nn.Module):
         self.source_embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.target_embedding = (
             self.source_embedding
-            if config.shared_embeddings == "all"
-            else nn.Embedding(config.vocab_size, config.d_model)
+            if config.shared_embeddings in ("all", "inputs")
+            else nn.Embedding(config.target_vocabulary, config.d_model)
         )
         self.output_embedding = (
-            nn.Embedding(config.vocab_size, config.d_model)
-            if config.shared_embeddings == "none"
-            else self.target_embedding
+            self.target_embedding
+            if config.shared_embeddings in ("all", "target")
+            else nn.Embedding(config.target_vocabulary, config.d_model)
         )
         self.output_bias = (
-            nn.Parameter(torch.zeros(config.vocab_size)) if config.output_bias else None
+            nn.Parameter(torch.zeros(config.target_vocabulary)) if config.output_bias else None
         )
         self.positions: SinusoidalPositions | LearnedPositions | NoPositions = positions(config)
         self.dropout = Dropout(config.dropout)
@@ -60,7 +60,7 @@ class Transformer(nn.Module):
 
     def _final_norm(self) -> nn.Module:
         """Pre-norm stacks end in a norm; the paper's post-norm stacks already did."""
-        if self.config.norm == "post":
+        if not self.config.has_top_norm:
             return nn.Identity()
         return nn.LayerNorm(self.config.d_model, eps=self.config.norm_epsilon)
 
@@ -71,7 +71,7 @@ class Transformer(nn.Module):
     def encode(self, source: Tensor, recording: Recording | None = None) -> Tensor:
         """source [B, S] → memory [B, S, D]."""
         allowed = self.source_allowed(source)
-        x = self._embed(self.source_embedding, source, 0)
+        x = self._at(self.source_embedding(source), 0)
         for layer in self.encoder:
             x = layer(x, allowed, recording)
         memory: Tensor = self.encoder_norm(x)
@@ -86,7 +86,7 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """target_in [B, T], memory [B, S, D], source [B, S] → hidden [B, T, D]."""
         allowed = self.source_allowed(source)
-        x = self._embed(self.target_embedding, target_in, 0)
+        x = self._embed_target(target_in, 0)
         for layer in self.decoder:
             x = layer(x, memory, allowed, recording)
         hidden: Tensor = self.decoder_norm(x)
@@ -94,7 +94,10 @@ class Transformer(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """[…, D] → [..., V], by the embedding matrix where it is shared (section 3.4)."""
-        return F.linear(hidden, self.output_embedding.weight, self.output_bias)
+        logits = F.linear(hidden, self.output_embedding.weight, self.output_bias)
+        for id in self.config.suppressed_ids:
+            logits[..., id] = float("-inf")
+        return logits
 
     def start_cache(
         self, memory: Tensor, source: Tensor, *, rows_per_sentence: int = 1, capacity: int
@@ -117,7 +120,7 @@ class Transformer(nn.Module):
         ``DecoderCache`` describes.
         """
         ids = tokens[:, None]  # [N, 1]
-        x = self._embed(self.target_embedding, ids, cache.length)
+        x = self._embed_target(ids, cache.length)
         x = x.view(cache.sentences, cache.rows_per_sentence, -1)  # [B, R, D]
         for layer, layer_cache in zip(self.decoder_layers(), cache.layers(), strict=True):
             x = layer.step(x, layer_cache, recording)
@@ -161,13 +164,20 @@ class Transformer(nn.Module):
             return None
         return allowed[:, None, None, :]
 
-    def _embed(self, embedding: nn.Embedding, ids: Tensor, start: int) -> Tensor:
-        """ids [B, n] at positions start … start + n - 1 → [B, n, D] (sections 3.4, 3.5)."""
-        x = embedding(ids)
+    def _embed_target(self, ids: Tensor, start: int) -> Tensor:
+        """ids [B, n] at positions start … start + n - 1 → [B, n, D]."""
+        x = self.target_embedding(ids)
+        if start == 0 and self.config.decoder_start == "zero":
+            x = torch.cat([torch.zeros_like(x[:, :1]), x[:, 1:]], dim=1)
+        return self._at(x, start)
+
+    def _at(self, embedded: Tensor, start: int) -> Tensor:
+        """Embeddings [B, n, D], scaled and with positions from ``start`` on (3.4, 3.5)."""
         if self.config.scale_embedding:
-            x = x * self.config.d_model**0.5
-        embedded: Tensor = self.dropout(x + self.positions(start, start + ids.shape[1]))
-        return embedded
+            embedded = embedded * self.config.d_model**0.5
+        end = start + embedded.shape[1]
+        positioned: Tensor = self.dropout(embedded + self.positions(start, end))
+        return positioned
 
     def parameter_count(self) -> int:
         """Trained numbers, a shared matrix counted once."""

@@ -1,139 +1,83 @@
-"""SentencePiece with one vocabulary for both languages; specials are ids, never strings."""
+"""What the program asks of a tokenizer."""
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from typing import Protocol, TypeAlias
 
-import sentencepiece
+import numpy as np
+from numpy.typing import NDArray
 
-from core.errors import UserError
-from core.text.tokens import Token, TokenKind
+from core.text.tokens import Token
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_UNKNOWN_SURFACE = "⁇"
-_BARRIER = "\ue000"  # private use: no vocabulary has it, so no piece reaches across it
-_CHARACTERS = re.compile(r"smaller than required_chars\. \d+ vs (\d+)")
-_LONGEST_LINE = 1_000_000  # bytes; SentencePiece leaves longer lines out without a word
+Bytes: TypeAlias = NDArray[np.uint8]
 
 
-class Tokenizer:
-    """Any text in, ids out, and back; a text that spells ``</s>`` never becomes the special."""
+class Tokenizer(Protocol):
+    """Text of one side to ids and back; ``target`` is the tokenizer of translations.
 
-    def __init__(self, model_bytes: bytes) -> None:
-        """``model_bytes``: a SentencePiece model file.
+    Any text goes in: one that spells ``</s>`` never becomes the special token.
+    """
 
-        Raises:
-            UserError: the bytes are none.
-        """
-        self.model_bytes = model_bytes
-        self._processor = sentencepiece.SentencePieceProcessor()
-        try:
-            self._processor.load_from_serialized_proto(model_bytes)
-        except RuntimeError as error:
-            raise UserError("The tokenizer is not a readable SentencePiece model.") from error
-        self.vocab_size: int = self._processor.vocab_size()
-        self.pad_id: int = self._processor.pad_id()
-        self.unk_id: int = self._processor.unk_id()
-        self.bos_id: int = self._processor.bos_id()
-        self.eos_id: int = self._processor.eos_id()
+    @property
+    def target(self) -> Tokenizer:
+        """Where one vocabulary and one segmentation serve both sides, itself."""
+        ...
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    @property
+    def pad_id(self) -> int: ...
+
+    @property
+    def unk_id(self) -> int: ...
+
+    @property
+    def bos_id(self) -> int:
+        """What names the decoder's first input."""
+        ...
+
+    @property
+    def eos_id(self) -> int: ...
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Tokens such as ``>>fra<<``, one of which a text may begin with to choose the target."""
+        ...
 
     def encode(self, text: str) -> list[int]:
         """Ids without specials; [] for a text without a visible character."""
-        ids: list[int] = self._processor.encode(_encodable(text))
-        return ids
+        ...
 
     def encode_all(self, texts: Iterable[str]) -> list[list[int]]:
         """``encode`` for many texts at once."""
-        encodable = [_encodable(text) for text in texts]
-        rows: list[list[int]] = self._processor.encode(encodable, num_threads=1)
-        return rows
+        ...
 
     def tokens(self, text: str) -> list[Token]:
         """The same as ``encode``, with the characters each token covers."""
-        mapping = self._processor.encode_as_offset_mapping(_encodable(text))
-        return [
-            self.token(id, start, end, surface=piece)
-            for id, piece, (start, end) in zip(
-                mapping["ids"], mapping["pieces"], mapping["offsets"], strict=True
-            )
-        ]
+        ...
 
     def continuation(self, text: str) -> list[Token]:
         """Tokens of a text that goes on directly after another: a space in front starts a word.
 
         Character offsets are those in ``text``.
         """
-        tokens = []
-        for token in self.tokens(_BARRIER + text):
-            if token.end > 1:
-                surface = token.surface.removeprefix(_BARRIER)
-                start = max(0, token.start - 1)
-                tokens.append(replace(token, start=start, end=token.end - 1, surface=surface))
-        return tokens
+        ...
 
-    def token(self, id: int, start: int = 0, end: int = 0, surface: str = "") -> Token:
-        piece: str = self._processor.id_to_piece(id)
-        if self._processor.is_unknown(id):
-            return Token(piece, id, TokenKind.UNKNOWN, start, end, surface)
-        if self._processor.is_control(id):
-            kind = TokenKind.SPECIAL
-        elif self._processor.is_byte(id):
-            kind = TokenKind.BYTE
-        else:
-            kind = TokenKind.PIECE
-        return Token(piece, id, kind, start, end)
+    def token(self, id: int) -> Token:
+        """As the vocabulary has it, without a place in a text."""
+        ...
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of the ids; specials give nothing, an unknown token shows as ⁇."""
-        text: str = self._processor.decode(list(ids))
-        return text
+        ...
 
+    @property
+    def identity(self) -> bytes:
+        """The same for two that cut every text into the same pieces and number them alike."""
+        ...
 
-def train_tokenizer(lines: Iterable[str], vocab_size: int) -> Tokenizer:
-    """Byte-pair encoding learned from ``lines`` of both languages.
-
-    The vocabulary comes out smaller than asked where the text does not hold as many pieces;
-    every character of the text is in it, after Unicode's NFKC normalisation. Ids 0–3 are pad,
-    unknown, begin, end.
-
-    Raises:
-        UserError: there is no text, or the vocabulary cannot hold the text's characters.
-    """
-    model = io.BytesIO()
-    sentences = [_encodable(line) for line in lines]
-    try:
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(sentences),
-            model_writer=model,
-            model_type="bpe",
-            vocab_size=vocab_size,
-            hard_vocab_limit=False,
-            character_coverage=1.0,
-            max_sentence_length=_LONGEST_LINE,
-            pad_id=0,
-            unk_id=1,
-            bos_id=2,
-            eos_id=3,
-            unk_surface=_UNKNOWN_SURFACE,
-            minloglevel=2,
-        )
-    except RuntimeError as error:
-        if needed := _CHARACTERS.search(str(error)):
-            raise UserError(
-                f"No vocabulary of {vocab_size} pieces can be learned from this text: its "
-                f"characters alone need {needed.group(1)}; give that vocabulary size or a larger "
-                "one."
-            ) from error
-        raise UserError(
-            f"No vocabulary of {vocab_size} pieces can be learned from this text: "
-            "give more text, or another vocabulary size."
-        ) from error
-    return Tokenizer(model.getvalue())
-
-
-def _encodable(text: str) -> str:
-    """UTF-8 has no lone surrogates; each becomes one replacement character."""
-    return _LONE_SURROGATE.sub("\ufffd", text)
+    def to_tensors(self) -> dict[str, Bytes]:
+        """What a model file keeps of it, for ``core.text.stored.from_tensors``."""
+        ...

@@ -21,8 +21,9 @@ class TokenKind(StrEnum):
 class Token:
     """``start`` and ``end`` delimit the token's characters in the text, [start, end).
 
-    Specials cover no character. ``surface`` is what an unknown token stands for in the text; the
-    vocabulary only says ``<unk>``.
+    Specials cover no character, but for those that are typed (``>>fra<<``). ``surface`` is what an
+    unknown token stands for in the text, its word mark included; the vocabulary only says
+    ``<unk>``.
     """
 
     piece: str
@@ -36,14 +37,16 @@ class Token:
     def label(self) -> str:
         """What to write on an axis: no word mark, unknown characters as they were typed."""
         if self.kind is TokenKind.UNKNOWN and self.surface:
-            return self.surface
+            return self.surface.removeprefix(WORD_START)
         if self.kind is TokenKind.PIECE:
             return self.piece.removeprefix(WORD_START) or WORD_START
         return self.piece
 
     @property
     def starts_word(self) -> bool:
-        return self.kind is TokenKind.SPECIAL or self.piece.startswith(WORD_START)
+        return self.kind is TokenKind.SPECIAL or any(
+            text.startswith(WORD_START) for text in (self.piece, self.surface)
+        )
 
     @property
     def byte(self) -> int | None:

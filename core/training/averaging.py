@@ -25,9 +25,8 @@ def average_checkpoints(paths: Sequence[Path]) -> Checkpoint:
     sums = {name: weight.detach().double() for name, weight in result.model.named_parameters()}
     for path in paths[:-1]:
         other = load_checkpoint(path)
-        if other.config != result.config or (
-            other.tokenizer.model_bytes != result.tokenizer.model_bytes
-        ):
+        same_vocabulary = other.tokenizer.identity == result.tokenizer.identity
+        if other.config != result.config or not same_vocabulary:
             raise UserError(
                 f"{path} and {paths[-1]} cannot be averaged: they differ in shape or vocabulary."
             )

@@ -144,7 +144,7 @@ class TrainingData:
         """As it is on the disk now; of several processes, one writes it for all."""
         made_of = {
             "text": self._survey.checksum,
-            "tokenizer": f"{crc32(self.tokenizer.model_bytes):08x}",
+            "tokenizer": f"{crc32(self.tokenizer.identity):08x}",
             "max_length": self._config.max_length,
         }
         return PairStore(self._folder, made_of, self.tokenizer.vocab_size)

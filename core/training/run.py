@@ -17,7 +17,7 @@ from core.errors import UserError
 from core.files import write_problem
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
-from core.text.tokenizer import Tokenizer, train_tokenizer
+from core.text.sentence_pieces import SentencePieceTokenizer, train_tokenizer
 from core.training.config import MAY_CHANGE, RunConfig, TrainingConfig
 from core.training.data import TrainingData
 from core.training.events import Event, Interrupted, Started
@@ -103,7 +103,7 @@ def _prepare(
             lines = tokenizer_lines(survey, training, watch)
             learnt = train_tokenizer(lines, asked).model_bytes
     workers.require_same(survey.checksum, "data")
-    tokenizer = Tokenizer(workers.broadcast(learnt))
+    tokenizer = SentencePieceTokenizer(workers.broadcast(learnt))
     training = dataclasses.replace(
         training, probes=with_references(training.probes, survey.validation)
     )

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import safetensors
 import torch
 from torch import Tensor
 
 from core.checkpoints.native import fill, write_tensors
 from core.errors import UserError
+from core.text.sentence_pieces import SentencePieceTokenizer
 from core.text.tokenizer import Tokenizer
 from core.training.best import Best
 from core.training.config import RunConfig
@@ -89,8 +89,7 @@ def save_state(
         if moments:
             tensors[f"adam.mean.{name}"] = moments["exp_avg"]
             tensors[f"adam.square.{name}"] = moments["exp_avg_sq"]
-    model_bytes = np.frombuffer(tokenizer.model_bytes, dtype=np.uint8)
-    tensors["tokenizer"] = torch.from_numpy(model_bytes.copy())
+    tensors |= {name: torch.tensor(array) for name, array in tokenizer.to_tensors().items()}
     tensors = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
     metadata = {
         "format": FORMAT,
@@ -171,7 +170,7 @@ def load_state(path: Path) -> SavedState:
     config = json.loads(metadata.get("config", "null"))
     return SavedState(
         path=path,
-        tokenizer=Tokenizer(tensors.pop("tokenizer").numpy().tobytes()),
+        tokenizer=SentencePieceTokenizer(tensors.pop("tokenizer").numpy().tobytes()),
         tensors=tensors,
         position=Position.from_json(metadata["position"]),
         config=config and RunConfig.from_dict(config),

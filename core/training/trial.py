@@ -28,7 +28,8 @@ from core.device import available_threads, choose_device
 from core.errors import UserError
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
-from core.text.tokenizer import Tokenizer, train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
+from core.text.tokenizer import Tokenizer
 from core.training.batch import make_batch
 from core.training.config import GRAMMAR, RunConfig, TrainingConfig
 from core.training.encoding import encode_pair, fits

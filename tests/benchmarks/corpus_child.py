@@ -15,7 +15,7 @@ import torch
 from core.config import ModelConfig
 from core.corpus.batching import plan_batches
 from core.corpus.ragged import Ragged
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 from core.training.batch import make_batch
 from core.training.config import TrainingConfig
 from core.training.data import TrainingData

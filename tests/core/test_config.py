@@ -61,7 +61,7 @@ def test_a_set_d_k_frees_the_heads_from_dividing_d_model() -> None:
         ({"position_layout": "x"}, "position_layout = 'x' .* interleaved, halves"),
         ({"position_denominator": "x"}, "position_denominator = 'x' .* d_model, d_model-2"),
         ({"max_positions": 0}, "max_positions = 0 .* 1 or more"),
-        ({"shared_embeddings": "some"}, "shared_embeddings = 'some' .* all, target, none"),
+        ({"shared_embeddings": "some"}, "shared_embeddings = 'some' .* all, target, inputs, none"),
         ({"dropout": 1.0}, "dropout = 1.0 .* 0 or more, below 1"),
         ({"dropout": -0.1}, "dropout = -0.1 .* 0 or more, below 1"),
         ({"dropout": float("nan")}, "dropout = nan .* 0 or more, below 1"),

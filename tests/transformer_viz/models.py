@@ -9,7 +9,7 @@ from core.checkpoints.native import save_checkpoint
 from core.config import ModelConfig
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 
 LINES = (
     "The animal didn't cross the street because it was too tired.",

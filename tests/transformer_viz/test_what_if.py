@@ -9,7 +9,7 @@ from core.checkpoints.native import save_checkpoint
 from core.config import ModelConfig
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 from tests.transformer_viz.models import LINES, save_tiny_model
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz.backend import FEWEST_POSITIONS, TorchBackend

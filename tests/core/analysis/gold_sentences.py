@@ -9,7 +9,8 @@ from core.corpus.grammar.generate import generate, minimal_pairs
 from core.corpus.grammar.sentence import PUNCTUATION, Sentence, detokenise
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
-from core.text.tokenizer import Tokenizer, train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
+from core.text.tokenizer import Tokenizer
 from tests.core.model.small import small_config
 
 Gold = tuple[DependencyKind, int, int]

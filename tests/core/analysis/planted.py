@@ -24,7 +24,8 @@ from core.config import ModelConfig
 from core.model.attention import CrossAttention, SelfAttention
 from core.model.layers import DecoderLayer, EncoderLayer
 from core.model.transformer import Transformer
-from core.text.tokenizer import Tokenizer, train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
+from core.text.tokenizer import Tokenizer
 from core.trace.trace import AttentionKind, Head
 
 WORDS = (

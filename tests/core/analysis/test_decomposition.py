@@ -19,7 +19,7 @@ from core.errors import UserError
 from core.heads import AttentionKind, Head
 from core.model.gates import Gates, gated
 from core.model.transformer import Transformer
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 from core.trace.npz import load_npz, save_npz
 from core.trace.record import trace_text
 from core.trace.trace import Trace

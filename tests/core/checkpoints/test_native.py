@@ -21,7 +21,7 @@ from core.checkpoints.native import add_scores, fill, load_checkpoint, save_chec
 from core.config import ModelConfig
 from core.errors import UserError
 from core.model.transformer import Transformer
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 from tests.core.model.small import random_ids, small_transformer
 
 TOKENIZER = train_tokenizer(["das Tier war zu müde", "the animal was too tired"], 40)

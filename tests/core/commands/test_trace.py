@@ -8,7 +8,7 @@ import pytest
 from core.checkpoints.native import load_checkpoint, save_checkpoint
 from core.cli import main
 from core.decoding.config import SearchConfig
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 from core.trace.npz import load_npz
 from core.trace.record import trace_text
 from tests.core.model.small import small_transformer

@@ -14,7 +14,7 @@ from core.cli import main
 from core.commands import translate as command
 from core.decoding.config import SearchConfig
 from core.decoding.translate import translate
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 from tests.core.model.small import small_transformer
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent

@@ -7,7 +7,7 @@ from core.decoding.config import SearchConfig
 from core.decoding.search import search
 from core.decoding.translate import Translation, translate
 from core.errors import UserError
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 from tests.core.model.small import small_transformer
 
 TOKENIZER = train_tokenizer(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from core.analysis.pruning import prune
 from core.config import ModelConfig
 from core.corpus.grammar.dependencies import Side
 from core.corpus.grammar.generate import generate, minimal_pairs
@@ -13,10 +14,12 @@ from core.corpus.grammar.sentence import Sentence, word_spans
 from core.decoding.config import SearchConfig
 from core.evaluation import gold
 from core.evaluation.pronouns import as_pieces, coreference, observe
+from core.heads import read_head
 from core.model.initialisation import initialise
 from core.model.recording import Recording
 from core.model.transformer import Transformer
-from core.text.tokenizer import Tokenizer, train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
+from core.text.tokenizer import Tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +67,24 @@ def test_pieces_of_it_and_of_the_pronoun(sentences: list[Sentence], tokenizer: T
             if word == antecedent
         ]
         assert tokenizer.decode(spelled) == sentence.source_words[antecedent]
+
+
+def test_a_pruned_head_sees_nothing_and_the_others_keep_their_numbers(
+    model: Transformer, tokenizer: Tokenizer, sentences: list[Sentence]
+) -> None:
+    """Heads of the last layers, so that nothing changes before the others look."""
+    pieces = [as_pieces(sentence, tokenizer) for sentence in sentences]
+    pruned = ["encoder_self.2.0", "encoder_self.2.2", "cross.1.0", "cross.1.1"]
+    smaller, kept = prune(model, map(read_head, pruned)), [1, 3]
+    before, after = observe(model, pieces), observe(smaller, pieces)
+    np.testing.assert_allclose(
+        after.encoder_weight[:, 2, kept], before.encoder_weight[:, 2, kept], atol=1e-5
+    )
+    np.testing.assert_array_equal(after.encoder_hit[:, :2], before.encoder_hit[:, :2])
+    assert np.isnan(after.encoder_weight[:, 2, [0, 2]]).all()
+    assert np.isnan(after.cross_weight[:, 1]).all()
+    assert not after.encoder_hit[:, 2, [0, 2]].any()
+    assert not after.cross_hit[:, 1].any()
 
 
 def test_a_batch_sees_what_a_slow_pass_over_each_sentence_sees(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import UserError
-from core.text.tokenizer import Tokenizer, train_tokenizer
+from core.text.sentence_pieces import SentencePieceTokenizer, train_tokenizer
 from core.text.tokens import TokenKind
 
 CORPUS = [
@@ -106,7 +106,7 @@ def test_decoding_skips_specials() -> None:
 
 
 def test_a_model_is_its_bytes() -> None:
-    again = Tokenizer(TOKENIZER.model_bytes)
+    again = SentencePieceTokenizer(TOKENIZER.model_bytes)
     assert again.vocab_size == TOKENIZER.vocab_size
     assert again.encode(CORPUS[0]) == TOKENIZER.encode(CORPUS[0])
 
@@ -116,7 +116,7 @@ def test_a_model_is_its_bytes() -> None:
 )
 def test_bytes_that_are_no_model_are_the_users_error(model_bytes: bytes) -> None:
     with pytest.raises(UserError, match="not a readable SentencePiece model"):
-        Tokenizer(model_bytes)
+        SentencePieceTokenizer(model_bytes)
 
 
 def test_learning_gives_the_vocabulary_asked_for() -> None:

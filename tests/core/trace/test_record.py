@@ -13,7 +13,7 @@ from core.decoding.search import search, source_batch
 from core.errors import UserError
 from core.model.attention import attention_weights
 from core.model.recording import Projections, Recording
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 from core.text.tokens import TokenKind
 from core.trace.record import trace_hypothesis, trace_text
 from core.trace.trace import AttentionKind, ComputedAttention, Trace

@@ -16,7 +16,7 @@ from core.decoding.config import SearchConfig
 from core.decoding.search import source_batch
 from core.errors import UserError
 from core.model.attention import CrossAttention
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 from core.trace.record import trace_text
 from core.trace.row_steps import RowSteps, attend_row, row_steps
 from core.trace.trace import AttentionKind, Head, StoredAttention, Trace

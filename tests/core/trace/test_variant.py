@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.decoding.config import SearchConfig
 from core.errors import UserError
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 from core.text.tokens import Token
 from core.trace.record import trace_text
 from core.trace.trace import AttentionKind

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 from core.training.ahead import Ahead, Make
 from core.training.generation import generated_epoch
 from core.training.pairs import EncodedPair

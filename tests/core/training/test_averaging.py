@@ -10,7 +10,8 @@ from core.config import ModelConfig
 from core.errors import UserError
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
-from core.text.tokenizer import Tokenizer, train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
+from core.text.tokenizer import Tokenizer
 from core.training.averaging import average_checkpoints
 
 

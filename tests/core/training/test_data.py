@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import UserError
-from core.text.tokenizer import Tokenizer, train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
+from core.text.tokenizer import Tokenizer
 from core.training.config import TrainingConfig
 from core.training.data import TrainingData, data_names, licence
 from core.training.preparation import unwatched

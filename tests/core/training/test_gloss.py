@@ -4,7 +4,8 @@ import pytest
 
 from core.corpus.grammar.generate import generate
 from core.corpus.grammar.sentence import Sentence, detokenise, word_spans
-from core.text.tokenizer import Tokenizer, train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
+from core.text.tokenizer import Tokenizer
 from core.text.words import words_of_pieces
 from core.training.gloss import GLOSSED_TAGS, GlossEncoder
 

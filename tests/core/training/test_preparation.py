@@ -10,7 +10,7 @@ import safetensors.numpy
 
 from core.corpus.store import PairStore
 from core.errors import UserError
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 from core.training import data, texts
 from core.training.config import RunConfig, TrainingConfig
 from core.training.data import TrainingData

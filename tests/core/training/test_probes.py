@@ -19,7 +19,8 @@ from core.evaluation.pronouns import PronounSentence
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
 from core.presets import preset
-from core.text.tokenizer import Tokenizer, train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
+from core.text.tokenizer import Tokenizer
 from core.trace.npz import load_npz
 from core.trace.statistics import head_statistics
 from core.trace.trace import AttentionKind, Head

@@ -14,7 +14,7 @@ from core.config import ModelConfig
 from core.errors import UserError
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
-from core.text.tokenizer import train_tokenizer
+from core.text.sentence_pieces import train_tokenizer
 from core.training.best import Best
 from core.training.config import RunConfig
 from core.training.run import resume_run, start_run
