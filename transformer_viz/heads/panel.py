@@ -189,7 +189,7 @@ class HeadsPanel(Panel):
         """Roles first: they are what one asks for."""
         chosen = self.colored_by.currentData() or COREFERENCE
         self.colored_by.clear()
-        for sort in sorted(report.sorts, key=lambda sort: -_count(report, sort)):
+        for sort in sorted(report.sorts, key=lambda sort: -report.sorts[sort]):
             self.colored_by.addItem(f"role: {sort_name(sort).short}", sort)
         if report.sorts:
             self.colored_by.insertSeparator(self.colored_by.count())
@@ -217,7 +217,3 @@ class HeadsPanel(Panel):
 
     def _select(self, head: Head) -> None:
         self._session.select(kind=head.kind, layer=head.layer, head=head.head)
-
-
-def _count(report: Report, sort: str) -> int:
-    return sum(role.sort == sort for each in report for role in each.passed)

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from core.trace.trace import AttentionKind, Head
@@ -42,6 +43,7 @@ class Role:
 
     Attributes:
         name: as in the JSON, such as "positional(-1)" or "gold:coreference".
+        sort: the name without the offset, which differs from head to head.
         baseline: what a head scores that spreads its weight evenly, of gold roles one that always
             looks ``offset`` words away.
         on: the token of a sink.
@@ -51,6 +53,7 @@ class Role:
     """
 
     name: str
+    sort: str
     score: float
     baseline: float
     threshold: float
@@ -62,47 +65,45 @@ class Role:
     best: tuple[Evidence, ...]
     worst: tuple[Evidence, ...]
 
-    @property
-    def sort(self) -> str:
-        """The name without the offset, which differs from head to head."""
-        return self.name.partition("(")[0]
-
 
 @dataclass(frozen=True, slots=True)
 class MeasuredHead:
-    """``statistics``: by their names in the JSON, those of offsets as "offset -1"; what the kind
-    of attention has no such number of is left out."""
+    """
+    Attributes:
+        statistics: by their names in the JSON, those of offsets as "offset -1"; what the kind of
+            attention has no such number of is left out.
+        passed: the roles that it has, the one farthest above its threshold first.
+    """
 
     head: Head
     statistics: Mapping[str, float]
     roles: tuple[Role, ...]
+    passed: tuple[Role, ...]
 
     def role(self, sort: str) -> Role | None:
         return next((role for role in self.roles if role.sort == sort), None)
 
-    @property
-    def passed(self) -> tuple[Role, ...]:
-        """The roles that it has, the one farthest above its threshold first."""
-        found = [role for role in self.roles if role.passed]
-        return tuple(sorted(found, key=lambda role: -_margin(role)))
 
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Report:
     heads: Mapping[Head, MeasuredHead]
 
     def __iter__(self) -> Iterator[MeasuredHead]:
         return iter(self.heads.values())
 
-    @property
+    @cached_property
     def statistics(self) -> tuple[str, ...]:
         """The names of all statistics that some head has, in the order in which they come."""
         return tuple(dict.fromkeys(name for each in self for name in each.statistics))
 
-    @property
-    def sorts(self) -> tuple[str, ...]:
-        """The sorts of roles that some head was measured for."""
-        return tuple(dict.fromkeys(role.sort for each in self for role in each.roles))
+    @cached_property
+    def sorts(self) -> Mapping[str, int]:
+        """The sorts of roles that some head was measured for, and how many heads pass."""
+        counts = {role.sort: 0 for each in self for role in each.roles}
+        for each in self:
+            for role in each.passed:
+                counts[role.sort] += 1
+        return counts
 
 
 def read_head(value: Any) -> MeasuredHead:
@@ -112,7 +113,10 @@ def read_head(value: Any) -> MeasuredHead:
         numbers = dict(_numbers(value["statistics"]))
         if value.get(IMPORTANCE) is not None:
             numbers[IMPORTANCE] = float(value[IMPORTANCE])
-        return MeasuredHead(head, numbers, tuple(_role(role) for role in value["roles"]))
+        roles = tuple(_role(role) for role in value["roles"])
+        passed = [role for role in roles if role.passed]
+        passed.sort(key=lambda role: role.threshold - role.score)
+        return MeasuredHead(head, numbers, roles, tuple(passed))
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"not a measured head: {error}") from error
 
@@ -142,8 +146,10 @@ def _numbers(statistics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _role(value: Mapping[str, Any]) -> Role:
+    name = sys.intern(str(value["role"]))
     return Role(
-        name=str(value["role"]),
+        name=name,
+        sort=sys.intern(name.partition("(")[0]),
         score=float(value["score"]),
         baseline=float(value["baseline"]),
         threshold=float(value["threshold"]),
@@ -178,7 +184,3 @@ def _span(value: Any) -> tuple[int, int] | None:
 
 def _optional(value: Any) -> int | None:
     return None if value is None else int(value)
-
-
-def _margin(role: Role) -> float:
-    return role.score - role.threshold

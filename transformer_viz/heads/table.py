@@ -81,7 +81,7 @@ class HeadsModel(QAbstractTableModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return self.text(measured, section)
         if role == _SORT:
-            return self._order(measured, section)
+            return index.row() if section == HEAD else self._order(measured, section)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(section)
         if role == Qt.ItemDataRole.ToolTipRole and section == ROLES and measured.passed:
@@ -98,9 +98,7 @@ class HeadsModel(QAbstractTableModel):
         return "–" if value is None else signed(value, column(name).digits)
 
     def _order(self, measured: MeasuredHead, section: int) -> Any:
-        """What is sorted by: of heads their order in the report, of roles how many."""
-        if section == HEAD:
-            return self._heads.index(measured)
+        """What is sorted by: of roles how many; heads keep the order of the report."""
         if section == ROLES:
             return len(measured.passed)
         value = measured.statistics.get(self.statistics[section - FIRST_NUMBER])
