@@ -46,7 +46,7 @@ class GateCommands(QObject):
         self._child.failed.connect(window.show_notice)
 
     def add_to(self, actions: Actions) -> None:
-        menu = self._menu = actions.menu("Hea&d", "S&witch off")
+        menu = self._menu = actions.menu("Hea&d", "Switch o&ff")
         session = self._session
         heads = [
             actions.add("gate_off", menu, "&Off, or on again", self._switch, "Ctrl+M"),

@@ -133,7 +133,7 @@ def test_several_heads_are_switched_together(shown: Shown) -> None:
 
 def test_a_right_click_selects_the_head_and_opens_the_menu(shown: Shown) -> None:
     picture = shown.window.heads_map.picture
-    menu = shown.window.commands.menu("Hea&d", "S&witch off")
+    menu = shown.window.commands.menu("Hea&d", "Switch o&ff")
     point = picture._layout.rect(Head(E, 0, 1)).center() - picture.offset()
     place = picture.viewport().mapToGlobal(point)
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, point, place)

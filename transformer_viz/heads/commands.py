@@ -46,7 +46,7 @@ class HeadsCommands(QObject):
         menu.addSeparator()
         actions.add("heads", menu, "&What does this head do?", self.show, "Ctrl+H")
         actions.add("resolving", menu, "Which head resolves “&it”?", self.show_pairs, "Ctrl+I")
-        actions.add("show_heads", menu, "Sho&w or hide the panel", self.toggle, "Ctrl+Shift+H")
+        actions.add("show_heads", menu, "Show or &hide the panel", self.toggle, "Ctrl+Shift+H")
 
     def toggle(self) -> None:
         if self.dock is not None and self.dock.isVisible():
