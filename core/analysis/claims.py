@@ -46,6 +46,10 @@ class Rows:
     wanted: Tensor
     rivals: Tensor
 
+    def of(self, sentence: int) -> Rows:
+        """Those of one sentence, without the first dimension."""
+        return Rows(self.counted[sentence], self.wanted[sentence], self.rivals[sentence])
+
 
 class Claim(ABC):
     """

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from core.analysis.claims import Claim, Rows
+from core.analysis.claims import Claim
 from core.analysis.passes import Pair, recorded_passes
 from core.analysis.statistics import Cells
 from core.heads import AttentionKind
@@ -104,32 +105,27 @@ def witnesses(
         progress: told the share of the work that is done.
     """
     found: list[dict[int, Cell]] = [{} for _ in wanted]
-    of_sentence: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    asked: dict[tuple[AttentionKind, int, int], list[tuple[int, bool]]] = defaultdict(list)
     for number, one in enumerate(wanted):
-        for against, chosen in enumerate(one.choice):
-            for index in chosen:
-                of_sentence[index].append((number, bool(against)))
-    chosen = sorted(of_sentence)
+        for against, sentences in enumerate(one.choice):
+            for index in sentences:
+                asked[one.kind, one.layer, index].append((number, bool(against)))
+    chosen = sorted({index for _, _, index in asked})
     done = 0
     for passed in recorded_passes(model, [pairs[index] for index in chosen]):
-        indices = [chosen[index] for index in passed.indices]
-        maps = {
-            (kind, layer): passed.weights(kind, layer)
-            for kind in AttentionKind
-            for layer in range(passed.layers(kind))
-        }
-        cells = {kind: Cells.of(passed, kind, special) for kind in AttentionKind}
-        rows: dict[tuple[AttentionKind, Claim], Rows] = {}
-        for row, index in enumerate(indices):
-            for number, against in of_sentence[index]:
-                one = wanted[number]
-                key = (one.kind, one.claim)
-                if key not in rows:
-                    rows[key] = one.claim.rows(cells[one.kind])
-                of_claim = rows[key]
-                weights = maps[one.kind, one.layer][row, one.place]
-                here = Rows(of_claim.counted[row], of_claim.wanted[row], of_claim.rivals[row])
-                found[number][index] = Cell(*one.claim.witness(weights, here, against=against))
-        done += len(indices)
+        for kind in AttentionKind:
+            cells = Cells.of(passed, kind, special)
+            rows_of = cache(lambda claim, cells=cells: claim.rows(cells))
+            for layer in range(passed.layers(kind)):
+                weights = passed.weights(kind, layer)
+                for row, place in enumerate(passed.indices):
+                    index = chosen[place]
+                    for number, against in asked[kind, layer, index]:
+                        one = wanted[number]
+                        cell = one.claim.witness(
+                            weights[row, one.place], rows_of(one.claim).of(row), against=against
+                        )
+                        found[number][index] = Cell(*cell)
+        done += len(passed.indices)
         progress(done / len(chosen))
     return list(found)
