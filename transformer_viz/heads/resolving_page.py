@@ -56,6 +56,7 @@ class ResolvingPage(Panel):
         self.pairs.setAccessibleName("Minimal pairs")
         self.pairs.setFrameShape(QListWidget.Shape.NoFrame)
         self.pairs.setMinimumWidth(_LIST_WIDTH)
+        self.pairs.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.rows = HeadRows(session, resolving)
         self._words = _Words(resolving)
         self._said = ElidedLabel("")

@@ -240,7 +240,7 @@ def _link(role: Role) -> str:
         return f"follows the link “{relation.replace('_', ' ')}”"
     _short, needy, needed = _GOLD[relation]
     if role.direction == "backward":
-        return f"looks from {needed} to {needy}"
+        return f"looks from {needed.replace('its ', 'the ')} to {needy}"
     return f"looks from {needy} to {needed}"
 
 
