@@ -113,6 +113,19 @@ PANEL_KEYS: dict[str, tuple[Keys, ...]] = {
         _ZOOM,
         Keys("0 Home", "show the whole map"),
     ),
+    "far links": (
+        Keys("Up Down", "select the link above, below"),
+        Keys("PgUp PgDown", "ten links up, down"),
+        Keys("Home End", "the heaviest, the last one"),
+        Keys("Return", "select this one"),
+    ),
+    "distances": (Keys(_ARROWS, "select another head"),),
+    "accuracy by distance": (Keys("Left Right", "read off another distance"),),
+    "heads by accuracy": (
+        Keys("Up Down", "select the head above, below"),
+        Keys("Home End", "the best, the last one"),
+        Keys("Return", "select this one"),
+    ),
     "inspector": (Keys("Up Down", "pin the key above, below"),),
     "table of heads": (
         Keys("Up Down PgUp PgDown", "select another head"),

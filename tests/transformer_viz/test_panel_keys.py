@@ -1,5 +1,6 @@
 """What the sheet of shortcuts says of the panels is what they do, and all they do."""
 
+import json
 from collections.abc import Iterator
 from string import ascii_uppercase
 
@@ -13,6 +14,8 @@ from pytestqt.qtbot import QtBot
 from core.trace.trace import AttentionKind
 from tests.transformer_viz.decoding_desk import Desk, desk, tiny_model
 from tests.transformer_viz.heads.answers import show_answer
+from tests.transformer_viz.test_distance_probe import answer
+from transformer_viz.distance_report import read_report
 from transformer_viz.drawing.chart_layout import Line
 from transformer_viz.heads.panel import MAP
 from transformer_viz.options import Quantity
@@ -60,6 +63,9 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
     desk.wait(lambda: bool(desk.controller.resolving.traces))
     heads.show_tab(MAP)
     heads.table.setCurrentIndex(heads.table.model().index(5, 5))
+    stage.reach.text.refresh()
+    desk.controller.distance.report = read_report(json.dumps(answer()))
+    desk.controller.distance.changed.emit()
     training = AttentionPage(desk.session, desk.controller)
     qtbot.addWidget(training)
     chart = training.specialists.chart
@@ -78,6 +84,10 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
         "candidates and hypotheses": stage.decoding.steps.side.candidates,
         "beam tree": stage.decoding.beam.canvas,
         "comparison": stage.compare,
+        "far links": stage.reach.text.far_links.list,
+        "distances": stage.reach.text.histograms,
+        "accuracy by distance": stage.reach.probe.curves,
+        "heads by accuracy": stage.reach.probe.heads,
         "inspector": window.inspector.bars,
         "table of heads": heads.table,
         "map of measured heads": heads.map,
