@@ -22,6 +22,7 @@ from transformer_viz.session import Phase, Session
 from transformer_viz.settings import Settings, SettingsFile
 from transformer_viz.theme import ThemeManager
 from transformer_viz.views.positions import PAGES
+from transformer_viz.views.reach import DISTANCES, LINKS
 from transformer_viz.views.stage_view import StageView
 from transformer_viz.window import Window
 
@@ -95,13 +96,17 @@ class OddWindow:
             yield self._painted(self.stage.view())
 
     def pages(self) -> Iterator[StageView]:
-        """The same of all pages of the positions and of the beam tree."""
+        """The same of all pages of the positions, of how far heads look and of the beam tree."""
         positions, decoding = self.stage.positions, self.stage.decoding
         self.window.show_view(View.POSITIONS)
         for page in PAGES:
             positions.show_page(page)
             self.controller.what_if.change(positions=page != "what_if")
             yield self._painted(positions)
+        self.window.show_view(View.REACH)
+        for page in (LINKS, DISTANCES):
+            self.stage.reach.show_page(page)
+            yield self._painted(self.stage.reach)
         self.window.show_view(View.DECODING)
         if decoding.tree_button.isVisible():
             decoding.tree_button.click()
