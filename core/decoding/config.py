@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from core.config import ModelConfig
 from core.decoding.penalty import PENALTIES
-from core.fields import require, require_choice
+from core.fields import from_mapping, require, require_choice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +24,10 @@ class SearchConfig:
         penalty: form of the length penalty, see ``core.decoding.penalty.length_penalty``.
         max_extra: the output may have this many tokens more than the input.
         max_length: and no more than these, however long the input; None for any number.
+        stopping: "exact" searches until no live hypothesis can score better than what is
+            finished; "estimate" stops earlier, when ``beam`` hypotheses are finished and the best
+            live one, at its present length, scores no better than the worst of them
+            (transformers, with ``early_stopping`` False).
         n_best: how many hypotheses to find, at most ``beam``.
     """
 
@@ -30,6 +36,7 @@ class SearchConfig:
     penalty: str = "gnmt"
     max_extra: int = 50
     max_length: int | None = None
+    stopping: str = "exact"
     n_best: int = 1
 
     def __post_init__(self) -> None:
@@ -43,7 +50,18 @@ class SearchConfig:
             self.max_length,
             "1 or more, or null",
         )
+        require_choice("stopping", self.stopping, ("exact", "estimate"))
         require(1 <= self.n_best <= self.beam, "n_best", self.n_best, f"1 to beam = {self.beam}")
+
+    @classmethod
+    def of_model(cls, provenance: Mapping[str, Any]) -> SearchConfig | None:
+        """What an imported model brings along; None for one that brings nothing.
+
+        Raises:
+            UserError: a value that is not allowed.
+        """
+        decoding = provenance.get("decoding")
+        return None if decoding is None else from_mapping(cls, decoding)
 
     def longest_output(self, input_length: int, model: ModelConfig) -> int:
         """The most tokens that an output may have, the last of which is then the end token."""

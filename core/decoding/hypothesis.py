@@ -32,29 +32,38 @@ class Hypothesis:
 
 
 class NBest:
-    """The ``config.n_best`` best hypotheses of one sentence so far, best first."""
+    """The best hypotheses of one sentence so far, best first."""
 
     def __init__(self, config: SearchConfig, longest: int) -> None:
         """``longest``: the most tokens that an output of this sentence may have."""
         self.config = config
         self.longest = longest
-        self.hypotheses: list[Hypothesis] = []
+        self._estimates = config.stopping == "estimate"
+        self._size = config.beam if self._estimates else config.n_best
+        self._kept: list[Hypothesis] = []
+
+    @property
+    def hypotheses(self) -> list[Hypothesis]:
+        """At most ``config.n_best``."""
+        return self._kept[: self.config.n_best]
 
     def add(self, hypothesis: Hypothesis) -> None:
-        self.hypotheses.append(hypothesis)
-        self.hypotheses.sort(key=lambda one: one.score, reverse=True)
-        del self.hypotheses[self.config.n_best :]
+        self._kept.append(hypothesis)
+        self._kept.sort(key=lambda one: one.score, reverse=True)
+        del self._kept[self._size :]
 
     def is_settled(self, live_log_probability: float, length: int) -> bool:
-        """Whether no live hypothesis can enter the list any more.
+        """Whether no live hypothesis can enter the list any more, or is thought to.
 
         ``live_log_probability`` is that of the best one of ``length`` tokens, -inf for none.
         """
         if live_log_probability == float("-inf"):
             return True
-        if len(self.hypotheses) < self.config.n_best:
+        if len(self._kept) < self._size:
             return False
-        reachable = best_reachable(
-            live_log_probability, length, self.longest, self.config.alpha, self.config.penalty
-        )
-        return self.hypotheses[-1].score >= reachable
+        alpha, penalty = self.config.alpha, self.config.penalty
+        if self._estimates:
+            reachable = normalised(live_log_probability, length, alpha, penalty)
+        else:
+            reachable = best_reachable(live_log_probability, length, self.longest, alpha, penalty)
+        return self._kept[-1].score >= reachable

@@ -1,0 +1,192 @@
+"""A folder as `transformers` saves a MarianMT model: OPUS-MT's and others.
+
+The files and what they mean follow MarianMTModel and MarianTokenizer there: ``config.json``,
+``generation_config.json``, ``model.safetensors`` or ``pytorch_model.bin``, ``source.spm``,
+``target.spm``, ``vocab.json`` and, where the target has a vocabulary of its own,
+``target_vocab.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from core.checkpoints.assembly import assemble
+from core.checkpoints.marian_tensors import MarianTensors, parts
+from core.checkpoints.native import Checkpoint, require_same_size
+from core.checkpoints.settings import Settings, read_bytes, read_settings
+from core.checkpoints.weights import SafetensorsWeights, TorchWeights, Weights
+from core.config import ModelConfig
+from core.errors import UserError
+from core.text.marian import MarianTokenizer, marian_tokenizer
+
+_ACTIVATIONS = {"swish": "silu", "silu": "silu", "relu": "relu", "gelu": "gelu"}
+
+
+def import_marian_folder(path: str | Path) -> Checkpoint:
+    """The model of a MarianMT folder with its tokenizer, in evaluation mode and float32.
+
+    Raises:
+        UserError: a file is missing or damaged, the model is of another kind, or its tensors and
+            vocabularies are not exactly those of the model that its configuration describes.
+    """
+    folder = Path(path)
+    settings = read_settings(folder / "config.json")
+    _require_marian(settings)
+    generation = _optional(folder / "generation_config.json")
+    about_tokenizer = _optional(folder / "tokenizer_config.json")
+    tokenizer = _tokenizer(folder, settings, about_tokenizer)
+    tensors = MarianTensors(
+        _weights(folder),
+        shared=settings.flag("share_encoder_decoder_embeddings", True),
+        tied=settings.flag("tie_word_embeddings", True),
+        d_model=settings.whole("d_model"),
+        origin=str(folder),
+    )
+    config = ModelConfig(
+        **_shape(settings),
+        **_ids(settings, generation, tokenizer),
+        **tensors.settings,
+    )
+    require_same_size(config, tokenizer, str(folder))
+    model = assemble(config, parts(config), tensors, str(folder))
+    provenance = {
+        "imported": f"MarianMT folder {folder.resolve().name}",
+        "positions": tensors.positions_in_words,
+        "decoding": _decoding(generation or settings),
+        **_languages(about_tokenizer),
+    }
+    return Checkpoint(model, tokenizer, provenance)
+
+
+def _optional(path: Path) -> Settings | None:
+    return read_settings(path) if path.is_file() else None
+
+
+def _require_marian(settings: Settings) -> None:
+    kind = settings.text("model_type")
+    if kind != "marian":
+        raise UserError(
+            f"{settings.path.parent} holds a model of the kind {kind!r}; of the models of "
+            "transformers, only MarianMT's can be opened."
+        )
+    architectures = settings.values.get("architectures") or ["MarianMTModel"]
+    if architectures != ["MarianMTModel"]:
+        raise UserError(
+            f"{settings.path.parent} holds a {', '.join(map(str, architectures))}; only a "
+            "MarianMTModel has all that translating needs."
+        )
+
+
+def _tokenizer(
+    folder: Path, settings: Settings, about_tokenizer: Settings | None
+) -> MarianTokenizer:
+    target_file = folder / "target_vocab.json"
+    separate = (
+        target_file.is_file()
+        if about_tokenizer is None
+        else about_tokenizer.flag("separate_vocabs", False)
+    )
+    vocabulary = _vocabulary(folder / "vocab.json")
+    target_vocabulary = _vocabulary(target_file) if separate else None
+    source, target = (read_bytes(folder / name) for name in ("source.spm", "target.spm"))
+    start = settings.whole("decoder_start_token_id")
+    try:
+        tokenizer = marian_tokenizer(source, target, vocabulary, target_vocabulary, start)
+    except UserError as error:
+        raise UserError(f"{folder}: {error}") from error
+    for name, id in (("eos_token_id", tokenizer.eos_id), ("pad_token_id", tokenizer.pad_id)):
+        if settings.whole(name) != id:
+            raise UserError(
+                f"{folder}: config.json says {name} = {settings.whole(name)} and the vocabulary "
+                f"{id}; they are not of one model."
+            )
+    return tokenizer
+
+
+def _vocabulary(path: Path) -> Mapping[str, int]:
+    values = read_settings(path).values
+    if not all(type(id) is int for id in values.values()):
+        raise UserError(f"{path} does not give a whole number for each piece; it is damaged.")
+    return values
+
+
+def _weights(folder: Path) -> Weights:
+    safetensors, pickled = folder / "model.safetensors", folder / "pytorch_model.bin"
+    if safetensors.exists():
+        return SafetensorsWeights(safetensors)
+    if pickled.exists():
+        return TorchWeights(pickled)
+    if any(folder.glob("*.index.json")):
+        raise UserError(f"{folder} has its weights in several files; save them as one.")
+    raise UserError(
+        f"{folder} has no weights: neither {safetensors.name} nor {pickled.name} is there."
+    )
+
+
+def _shape(settings: Settings) -> dict[str, Any]:
+    activation = settings.text("activation_function")
+    if activation not in _ACTIVATIONS:
+        raise UserError(
+            f"{settings.path} asks for the activation {activation!r}; known are "
+            f"{', '.join(_ACTIVATIONS)}."
+        )
+    separate = not settings.flag("share_encoder_decoder_embeddings", True)
+    return {
+        "vocab_size": settings.whole("vocab_size"),
+        "target_vocab_size": settings.whole("decoder_vocab_size") if separate else None,
+        "d_model": settings.whole("d_model"),
+        "encoder_layers": settings.whole("encoder_layers"),
+        "decoder_layers": settings.whole("decoder_layers"),
+        "encoder_heads": settings.whole("encoder_attention_heads"),
+        "decoder_heads": settings.whole("decoder_attention_heads"),
+        "encoder_d_ff": settings.whole("encoder_ffn_dim"),
+        "decoder_d_ff": settings.whole("decoder_ffn_dim"),
+        "activation": _ACTIVATIONS[activation],
+        "scale_embedding": settings.flag("scale_embedding", False),
+        "dropout": settings.number("dropout", 0.1),
+    }
+
+
+def _ids(
+    settings: Settings, generation: Settings | None, tokenizer: MarianTokenizer
+) -> dict[str, Any]:
+    """The special ids, and those that ``bad_words_ids`` forbids.
+
+    They are forbidden before probabilities are taken where ``renormalize_logits`` says so. Folders
+    from before that setting meant the same.
+    """
+    search = generation or settings
+    bad = search.values.get("bad_words_ids") or []
+    forbidden = tuple(sorted({words[0] for words in bad if len(words) == 1}))
+    renormalised = search.flag("renormalize_logits", generation is None)
+    return {
+        "pad_id": tokenizer.pad_id,
+        "unk_id": tokenizer.unk_id,
+        "bos_id": tokenizer.bos_id,
+        "eos_id": tokenizer.eos_id,
+        "suppressed_ids" if renormalised else "unchosen_ids": forbidden,
+    }
+
+
+def _decoding(search: Settings) -> dict[str, Any]:
+    """For ``SearchConfig.of_model``."""
+    decoding: dict[str, Any] = {
+        "beam": int(search.number("num_beams", 1)),
+        "alpha": search.number("length_penalty", 1.0),
+        "penalty": "length",
+        "stopping": "exact" if search.values.get("early_stopping") == "never" else "estimate",
+    }
+    if (longest := search.values.get("max_length")) is not None:
+        decoding["max_length"] = int(longest) - 1  # there the begin token counts
+    return decoding
+
+
+def _languages(about_tokenizer: Settings | None) -> dict[str, Any]:
+    said = about_tokenizer.values if about_tokenizer else {}
+    return {
+        name: said[name]
+        for name in ("source_lang", "target_lang")
+        if isinstance(said.get(name), str)
+    }

@@ -1,0 +1,98 @@
+"""Tensors by name out of foreign weight files; nothing in a file is ever executed."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Protocol
+
+import safetensors
+import torch
+from torch import Tensor
+
+from core.errors import UserError
+
+
+class Weights(Protocol):
+    """A file of tensors, of which each is taken once, so that it is never in memory twice."""
+
+    @property
+    def names(self) -> frozenset[str]: ...
+
+    def take(self, name: str) -> Tensor:
+        """In float32, in memory of its own.
+
+        Raises:
+            UserError: it cannot be read, or does not hold floating-point numbers.
+        """
+        ...
+
+
+class SafetensorsWeights:
+    """A `.safetensors` file."""
+
+    def __init__(self, path: Path) -> None:
+        """
+        Raises:
+            UserError: the file is missing, unreadable, truncated or something else.
+        """
+        self._path = path
+        try:
+            with safetensors.safe_open(path, framework="pt") as file:
+                self.names = frozenset(file.keys())
+        except (safetensors.SafetensorError, OSError) as error:
+            raise _unreadable(path, error) from error
+
+    def take(self, name: str) -> Tensor:
+        try:
+            # Opened for each, or what was read of the mapped file would stay in memory as well.
+            with safetensors.safe_open(self._path, framework="pt") as file:
+                return _floats(file.get_tensor(name), name, self._path, copy=True)
+        except (safetensors.SafetensorError, OSError) as error:
+            raise _unreadable(self._path, error) from error
+
+
+class TorchWeights:
+    """What ``torch.save`` wrote of a dictionary of tensors, read with ``weights_only``."""
+
+    def __init__(self, path: Path) -> None:
+        """
+        Raises:
+            UserError: as ``SafetensorsWeights``, or the file holds more than tensors.
+        """
+        self._path = path
+        try:
+            stored = torch.load(path, map_location="cpu", weights_only=True)
+        except pickle.UnpicklingError as error:
+            raise UserError(
+                f"{path} is damaged, or holds code beside numbers, which is never run here; "
+                "get the model as .safetensors."
+            ) from error
+        except (OSError, EOFError, RuntimeError, ValueError, LookupError, TypeError) as error:
+            raise _unreadable(path, error) from error
+        if not isinstance(stored, dict) or not all(
+            isinstance(name, str) and isinstance(one, Tensor) for name, one in stored.items()
+        ):
+            raise UserError(f"{path} does not hold named tensors, so it is not a model's weights.")
+        self._tensors: dict[str, Tensor] = dict(stored)
+        self.names = frozenset(self._tensors)
+
+    def take(self, name: str) -> Tensor:
+        return _floats(self._tensors.pop(name), name, self._path)
+
+
+def _floats(tensor: Tensor, name: str, path: Path, copy: bool = False) -> Tensor:
+    if not tensor.is_floating_point():
+        kind = str(tensor.dtype).removeprefix("torch.")
+        raise UserError(
+            f"{path}: {name} holds numbers of type {kind}; quantised models cannot be opened."
+        )
+    return tensor.to(torch.float32, copy=copy).contiguous()
+
+
+def _unreadable(path: Path, error: Exception) -> UserError:
+    if isinstance(error, FileNotFoundError):
+        return UserError(f"{path} does not exist; check the name.")
+    if isinstance(error, PermissionError):
+        return UserError(f"{path} may not be read; change its permissions.")
+    return UserError(f"{path} is truncated or damaged; copy or download it again.")
