@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from core.corpus.aligned import files_of, group_by_source, read_aligned, read_lines
+from core.corpus.aligned import (
+    group_by_source,
+    is_translated,
+    names_of,
+    read_aligned,
+    read_lines,
+)
 from core.corpus.grammar.generate import generate
 from core.corpus.grammar.sentence import Sentence
 from core.errors import UserError
@@ -40,8 +46,8 @@ def read_sample(corpus: str, sentences: int, *, seed: int = 0) -> Sample:
     """At most so many sentences, of files the first ones.
 
     Args:
-        corpus: "grammar" for generated sentences of the test split; FILE.tsv or SRC,TGT for
-            translated text; another file for text of one language, a sentence a line.
+        corpus: "grammar" for generated sentences of the test split; FILE.tsv, FILE.tmx or SRC,TGT
+            for translated text; another file for text of one language, a sentence a line.
         seed: of the generated sentences.
 
     Raises:
@@ -56,10 +62,10 @@ def read_sample(corpus: str, sentences: int, *, seed: int = 0) -> Sample:
             references=tuple((sentence.target,) for sentence in gold),
             gold=gold,
         )
-    if corpus.endswith(".tsv") or len(files_of(corpus)) == 2:
+    if is_translated(corpus):
         translated = dict(islice(group_by_source(read_aligned(corpus).pairs).items(), sentences))
         return Sample(
-            name=Path(corpus.partition(",")[0]).name,
+            name=names_of(corpus)[0],
             sources=tuple(_required(corpus, list(translated))),
             references=tuple(map(tuple, translated.values())),
         )

@@ -50,7 +50,7 @@ def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
         "--corpus",
         metavar="C",
         default="grammar",
-        help="grammar for generated test sentences (default), FILE.tsv, or SOURCE,TARGET",
+        help="grammar for generated test sentences (default), FILE.tsv, FILE.tmx or SOURCE,TARGET",
     )
     parser.add_argument("--sentences", type=int, default=1_000, metavar="N", help="at most (1000)")
     parser.add_argument("--seed", type=int, default=0, help="of the generated sentences (0)")
@@ -72,7 +72,9 @@ def run(args: argparse.Namespace) -> int:
     gates = Gates.of(checkpoint.config, factors)
     sample = read_sample(args.corpus, args.sentences, seed=args.seed)
     if not sample.references:
-        raise UserError(f"{args.corpus} has no translations; give FILE.tsv or SOURCE,TARGET.")
+        raise UserError(
+            f"{args.corpus} has no translations; give FILE.tsv, FILE.tmx or SOURCE,TARGET."
+        )
     effect = ablate(
         checkpoint.model,
         checkpoint.tokenizer,

@@ -24,11 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--source", metavar="FILE", type=Path, help="a sentence a line")
     what.add_argument(
-        "--tsv",
-        metavar="FILE",
-        type=Path,
-        help="source and target a line; a source that stands on several lines is one sentence "
-        "with several references",
+        "--corpus",
+        help="FILE.tsv, FILE.tmx or SOURCE,TARGET; a source that stands in it several times is "
+        "one sentence with several references",
     )
     what.add_argument(
         "--gold",
@@ -73,10 +71,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     """Print the scores; return them by the name of the test set."""
+    from core.corpus.aligned import names_of
     from core.decoding.translate import translate
     from core.evaluation.metrics import score
 
-    sentences = _from_tsv(args.tsv) if args.tsv else _from_files(args.source, args.reference)
+    sentences = _from_corpus(args.corpus) if args.corpus else _from_files(args)
     checkpoint = _load(args)
     translations = translate(
         checkpoint.model, checkpoint.tokenizer, [source for source, _ in sentences], _search(args)
@@ -93,21 +92,22 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
         print(f"{len(sentences):,} sentences")
         print(f"BLEU {scores.bleu:.1f}  {scores.bleu_signature}")
         print(f"chrF {scores.chrf:.1f}  {scores.chrf_signature}")
-    name = (args.tsv or args.source).name
+    name = names_of(args.corpus)[0] if args.corpus else args.source.name
     return {name: result | {"beam": args.beam, "alpha": args.alpha}}
 
 
-def _from_tsv(path: Path) -> list[tuple[str, list[str]]]:
-    from core.corpus.aligned import group_by_source, read_tsv
+def _from_corpus(corpus: str) -> list[tuple[str, list[str]]]:
+    from core.corpus.aligned import group_by_source, read_aligned
 
-    text = read_tsv(path)
+    text = read_aligned(corpus)
     print(text.report.summary(), file=sys.stderr)
     return list(group_by_source(text.pairs).items())
 
 
-def _from_files(source: Path, references: list[Path]) -> list[tuple[str, list[str]]]:
+def _from_files(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
     from core.corpus.aligned import read_lines
 
+    source, references = args.source, args.reference
     if not references:
         raise UserError("--source needs --reference FILE, the translations to compare with.")
     sources = read_lines(source)

@@ -31,13 +31,14 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         "--data",
         nargs="+",
         metavar="DATA",
-        help=f"{GRAMMAR}, FILE.tsv or SOURCE,TARGET; several are mixed",
+        help=f"{GRAMMAR}, FILE.tsv, FILE.tmx or SOURCE,TARGET; several are mixed",
     )
     parser.add_argument(
         "--validation",
         nargs="+",
         metavar="DATA",
-        help="FILE.tsv or SOURCE,TARGET; without it a part of each source of data is held out",
+        help="FILE.tsv, FILE.tmx or SOURCE,TARGET; without it a part of each source of data is "
+        "held out",
     )
     parser.add_argument("--licence", help="of the data in files, for the model's card")
     parser.add_argument("--steps", type=int, help="updates to do")

@@ -1,93 +1,74 @@
-"""Aligned text from files: two columns of a TSV file, or two files line by line.
+"""Aligned text from files: two columns of a TSV file, two files line by line, or a TMX file.
 
-Files are read as bytes: UTF-8, and a line ends at \\n and nowhere else, so that U+2028, form feeds
-and the like inside a sentence never shift the lines after them. What cannot be used is left out
-as a whole pair, counted and reported.
+Text files are read as bytes: UTF-8, and a line ends at \\n and nowhere else, so that U+2028, form
+feeds and the like inside a sentence never shift the lines after them. What cannot be used is left
+out as a whole pair, counted and reported.
 """
 
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from core.corpus.line_reader import LONGEST_LINE, LineReader
+from core.corpus.line_reader import LineReader
+from core.corpus.read_report import Problem, ReadReport, Row
+from core.corpus.tmx import TmxReader
 from core.errors import UserError
 
-NAMED_LINES = 20
+_TRANSLATED = re.compile(r"\.(tsv|tmx)(\.gz)?$", re.IGNORECASE)
+_TMX = re.compile(r"\.tmx(\.gz)?$", re.IGNORECASE)
+_TMX_LANGUAGES = re.compile(
+    r"(?P<file>.+\.tmx(\.gz)?):(?P<source>[\w-]+):(?P<target>[\w-]+)", re.IGNORECASE
+)
 _END = b"\n"  # stands where a file has ended; no line holds it
-
-Row = tuple[int, str, str]  # number of the line, source, target
-
-
-class Problem(StrEnum):
-    """What a line can have; the first four leave the pair out, the others are put right."""
-
-    NOT_UTF8 = "not UTF-8"
-    TOO_LONG = f"more than {LONGEST_LINE:,} bytes long"
-    NO_TAB = "no tab"
-    EMPTY = "an empty side"
-    EXTRA_COLUMNS = "more than two columns (the first two are used)"
-    CARRIAGE_RETURN = "a Windows line end (removed)"
-    BYTE_ORDER_MARK = "a byte-order mark (removed)"
-
-
-@dataclass(slots=True)
-class Found:
-    """How often something was found, and the first lines that have it."""
-
-    count: int = 0
-    lines: list[int] = field(default_factory=list)
-
-    def note(self, line: int) -> None:
-        self.count += 1
-        if len(self.lines) < NAMED_LINES and line not in self.lines:
-            self.lines.append(line)
-
-    def describe(self, what: str) -> str:
-        """ "12 × an empty side (lines 3, 8, 9, …)"."""
-        numbers = ", ".join(f"{line:,}" for line in self.lines)
-        more = ", …" if self.count > len(self.lines) == NAMED_LINES else ""
-        return f"{self.count:,} × {what} (line{'s'[: len(self.lines) > 1]} {numbers}{more})"
-
-
-@dataclass(slots=True)
-class ReadReport:
-    """How the reading went."""
-
-    name: str
-    lines: int = 0
-    pairs: int = 0
-    problems: dict[Problem, Found] = field(default_factory=dict)
-
-    def note(self, problem: Problem, line: int) -> None:
-        self.problems.setdefault(problem, Found()).note(line)
-
-    def summary(self) -> str:
-        """For people: "train.tsv: 12 lines, 10 pairs; 2 × an empty side (lines 3, 4)"."""
-        return "; ".join(
-            [
-                f"{self.name}: {self.lines:,} lines, {self.pairs:,} pairs",
-                *(
-                    self.problems[problem].describe(problem)
-                    for problem in Problem
-                    if problem in self.problems
-                ),
-            ]
-        )
 
 
 def files_of(spec: str) -> list[Path]:
-    """The one file of "FILE.tsv", the two of "SOURCE,TARGET"; raises UserError for more."""
-    names = [spec] if Path(spec).is_file() else spec.split(",")
+    """The one file of "FILE.tsv" or "FILE.tmx:SOURCE:TARGET", the two of "SOURCE,TARGET".
+
+    Raises:
+        UserError: there are more.
+    """
+    return _parsed(spec)[0]
+
+
+def names_of(spec: str) -> list[str]:
+    """The same without folders, and with the languages, if any are named."""
+    files, languages = _parsed(spec)
+    return [":".join([path.name, *(languages or ())]) for path in files]
+
+
+def pair_reader(spec: str) -> PairReader:
+    """For whatever a spec names; raises UserError if a file cannot be opened."""
+    files, languages = _parsed(spec)
+    if len(files) == 1 and _TMX.search(files[0].name):
+        return TmxReader(files[0], languages)
+    return AlignedReader(files)
+
+
+def is_translated(spec: str) -> bool:
+    """Whether a spec names text of two languages, by its form; else it is one of lines."""
+    files = files_of(spec)
+    return len(files) == 2 or bool(_TRANSLATED.search(files[0].name))
+
+
+def _parsed(spec: str) -> tuple[list[Path], tuple[str, str] | None]:
+    """Files, and the languages that are named."""
+    if Path(spec).is_file():
+        return [Path(spec)], None
+    if named := _TMX_LANGUAGES.fullmatch(spec):
+        return [Path(named["file"])], (named["source"], named["target"])
+    names = spec.split(",")
     if len(names) > 2:
         raise UserError(
-            f"Data {spec!r} is neither FILE.tsv nor SOURCE,TARGET: it has too many commas."
+            f"Data {spec!r} is neither FILE.tsv, FILE.tmx nor SOURCE,TARGET: it has too many "
+            "commas."
         )
-    return [Path(name) for name in names]
+    return [Path(name) for name in names], None
 
 
 class AlignedReader:
@@ -193,6 +174,9 @@ def _text(raw: bytes | None, number: int, report: ReadReport) -> str | None:
         return None
 
 
+PairReader = AlignedReader | TmxReader
+
+
 @dataclass(frozen=True, slots=True)
 class AlignedText:
     """Pairs of one source and one target sentence, none of them empty."""
@@ -202,16 +186,8 @@ class AlignedText:
 
 
 def read_aligned(spec: str) -> AlignedText:
-    """All of "FILE.tsv" or "SOURCE,TARGET" at once; raises UserError as ``AlignedReader`` does."""
-    return _read_all(AlignedReader(files_of(spec)))
-
-
-def read_tsv(path: Path) -> AlignedText:
-    """All of a TSV file at once; raises UserError as ``AlignedReader`` does."""
-    return _read_all(AlignedReader([path]))
-
-
-def _read_all(reader: AlignedReader) -> AlignedText:
+    """All pairs of a spec at once; raises UserError as its ``pair_reader`` does."""
+    reader = pair_reader(spec)
     pairs = tuple((source, target) for _, source, target in reader)
     return AlignedText(pairs, reader.report)
 

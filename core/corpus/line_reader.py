@@ -7,6 +7,7 @@ import io
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,10 +18,8 @@ _GZIP = b"\x1f\x8b"  # no UTF-8 text begins like this
 _BUFFER = 1 << 18
 
 
-class LineReader:
-    """Iterates once over the lines of a file, without their \\n, which alone ends a line.
-
-    None stands for a line of more than ``LONGEST_LINE`` bytes.
+class PackedFile:
+    """A file whose bytes are read once, unpacked if it is gzipped.
 
     Attributes:
         size: bytes of the file on disk.
@@ -40,30 +39,40 @@ class LineReader:
         """Bytes of the file on disk that have been read."""
         return 0 if self._file.closed else self._file.tell()
 
-    def __iter__(self) -> Iterator[bytes | None]:
-        """Raises UserError if the file cannot be read to its end."""
+    @contextmanager
+    def unpacked(self) -> Iterator[BinaryIO]:
+        """What the file holds, closed afterwards; raises UserError if reading fails within."""
         with self._file:
             try:
-                lines = self._unpacked()
-                while line := lines.readline(LONGEST_LINE + 1):
-                    if line.endswith(b"\n"):
-                        yield line[:-1]
-                    elif len(line) <= LONGEST_LINE:
-                        yield line
-                    else:
-                        _skip_line(lines)
-                        yield None
+                if self._file.peek(2)[:2] != _GZIP:
+                    yield self._file
+                else:
+                    yield io.BufferedReader(gzip.GzipFile(fileobj=self._file), _BUFFER)
             except (OSError, EOFError, zlib.error) as error:
                 raise self._failure(error) from error
-
-    def _unpacked(self) -> BinaryIO:
-        if self._file.peek(2)[:2] != _GZIP:
-            return self._file
-        return io.BufferedReader(gzip.GzipFile(fileobj=self._file), _BUFFER)
 
     def _failure(self, error: Exception) -> UserError:
         reason = getattr(error, "strerror", None) or error
         return UserError(f"Could not read {self.path}: {reason}.")
+
+
+class LineReader(PackedFile):
+    """Iterates once over the lines of a file, without their \\n, which alone ends a line.
+
+    None stands for a line of more than ``LONGEST_LINE`` bytes.
+    """
+
+    def __iter__(self) -> Iterator[bytes | None]:
+        """Raises UserError if the file cannot be read to its end."""
+        with self.unpacked() as lines:
+            while line := lines.readline(LONGEST_LINE + 1):
+                if line.endswith(b"\n"):
+                    yield line[:-1]
+                elif len(line) <= LONGEST_LINE:
+                    yield line
+                else:
+                    _skip_line(lines)
+                    yield None
 
 
 def _skip_line(lines: BinaryIO) -> None:

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.corpus.aligned import Found
 from core.corpus.ragged import Ragged
+from core.corpus.read_report import Found
 from core.errors import UserError
 from core.files import atomic_write_text, write_problem
 

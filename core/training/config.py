@@ -35,7 +35,8 @@ class TrainingConfig:
     """The defaults are the paper's recipe for the base model (section 5).
 
     Attributes:
-        data: where pairs come from: "grammar", "FILE.tsv" or "SOURCE,TARGET", or several of them.
+        data: where pairs come from: "grammar", "FILE.tsv", "FILE.tmx" or "SOURCE,TARGET", or
+            several of them.
         validation: files to validate on; without any, a part of each source of ``data`` that
             training never sees.
         validation_pairs: at most this many sentences of each source of ``data``.
@@ -116,13 +117,13 @@ class TrainingConfig:
             len(self.data) > 0 and all(isinstance(spec, str) and spec for spec in self.data),
             "data",
             self.data,
-            f"{GRAMMAR}, FILE.tsv or SOURCE,TARGET",
+            f"{GRAMMAR}, FILE.tsv, FILE.tmx or SOURCE,TARGET",
         )
         require(
             all(isinstance(spec, str) and spec and spec != GRAMMAR for spec in self.validation),
             "validation",
             self.validation,
-            "FILE.tsv or SOURCE,TARGET",
+            "FILE.tsv, FILE.tmx or SOURCE,TARGET",
         )
         for field in (
             "validation_pairs",

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from zlib import crc32
 
-from core.corpus.aligned import Found
+from core.corpus.read_report import Found
 from core.corpus.store import PairStore
 from core.errors import UserError
 from core.text.tokenizer import Tokenizer

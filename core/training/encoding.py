@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from core.corpus.aligned import Found
+from core.corpus.read_report import Found
 from core.corpus.store import PairStore
 from core.text.tokenizer import Tokenizer
 from core.training.pairs import EncodedPair

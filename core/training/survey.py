@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from core.corpus.aligned import AlignedReader, files_of, group_by_source
+from core.corpus.aligned import files_of, group_by_source, names_of, pair_reader
 from core.errors import UserError
 from core.files import atomic_write_text
 from core.training.config import GRAMMAR, TrainingConfig
@@ -66,7 +66,7 @@ def take_survey(config: TrainingConfig, watch: Watch) -> Survey:
             families = ", ".join(config.grammar_families) or "grammar"
             report.append(f"{families}: {config.grammar_pairs:,} new pairs an epoch")
             continue
-        reader = AlignedReader(files_of(spec))
+        reader = pair_reader(spec)
         name, taken = reader.report.name, HeldOut(config.validation_pairs)
         for _, source, target in watched(reader, f"reading {name}", watch):
             if not config.validation:
@@ -75,7 +75,7 @@ def take_survey(config: TrainingConfig, watch: Watch) -> Survey:
         if not config.validation:
             held_out += _require_some(taken.pairs(), name)
     for spec in config.validation:
-        reader = AlignedReader(files_of(spec))
+        reader = pair_reader(spec)
         held_out += [
             (source, target)
             for _, source, target in watched(reader, f"reading {reader.report.name}", watch)
@@ -129,8 +129,8 @@ def fingerprint(config: TrainingConfig, watch: Watch) -> dict[str, Any]:
     """
     grammar = "".join(chain.from_iterable(grammar_validation(config)))
     return {
-        "data": [[path.name for path in files_of(spec)] for spec in config.data],
-        "validation": [[path.name for path in files_of(spec)] for spec in config.validation],
+        "data": [names_of(spec) for spec in config.data],
+        "validation": [names_of(spec) for spec in config.validation],
         "validation_pairs": config.validation_pairs,
         "grammar_pairs": config.grammar_pairs,
         "grammar_families": list(config.grammar_families),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from core.corpus.aligned import AlignedReader, Row, files_of
+from core.corpus.aligned import PairReader, pair_reader
 from core.corpus.grammar.generate import generate
 from core.corpus.grammar.sentence import Sentence
+from core.corpus.read_report import Row
 from core.training.config import GRAMMAR, TrainingConfig
 from core.training.held_out import Pair
 from core.training.preparation import ROWS_BETWEEN_CALLS, Watch
@@ -28,14 +29,14 @@ def training_rows(
     """
     for spec in config.data:
         if spec != GRAMMAR:
-            reader = AlignedReader(files_of(spec))
+            reader = pair_reader(spec)
             name = reader.report.name
             for line, source, target in watched(reader, f"{what}: {name}", watch):
                 if source not in held_out:
                     yield name, line, source, target
 
 
-def watched(reader: AlignedReader, what: str, watch: Watch) -> Iterator[Row]:
+def watched(reader: PairReader, what: str, watch: Watch) -> Iterator[Row]:
     """All rows; ``watch`` hears now and then how many bytes have been read."""
     for count, row in enumerate(reader, start=1):
         if count % ROWS_BETWEEN_CALLS == 0:

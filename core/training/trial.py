@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import torch
 
 from core.checkpoints.native import save_checkpoint
-from core.corpus.aligned import AlignedReader, files_of
+from core.corpus.aligned import PairReader, pair_reader
 from core.corpus.batching import plan_batches
 from core.corpus.grammar.generate import generate
 from core.corpus.grammar.sentence import Sentence
@@ -125,7 +125,7 @@ def _sample(training: TrainingConfig) -> tuple[list[Sentence | Pair], int, list[
             )
             total += training.grammar_pairs
         else:
-            reader = AlignedReader(files_of(spec))
+            reader = pair_reader(spec)
             pairs, number = _first_pairs(reader)
             found += pairs
             total += number
@@ -133,7 +133,7 @@ def _sample(training: TrainingConfig) -> tuple[list[Sentence | Pair], int, list[
     return found, total, reports
 
 
-def _first_pairs(reader: AlignedReader) -> tuple[list[Pair], int]:
+def _first_pairs(reader: PairReader) -> tuple[list[Pair], int]:
     """Some pairs, and how many there are: counted, or told by the share of bytes read so far."""
     pairs: list[Pair] = []
     for number, (_, source, target) in enumerate(reader, start=1):
@@ -235,7 +235,7 @@ def _validation_pairs(training: TrainingConfig) -> int:
     """About: of a file at most a tenth is held out, but files are not read to their end here."""
     if not training.validation:
         return len(training.data) * training.validation_pairs
-    return sum(_first_pairs(AlignedReader(files_of(spec)))[1] for spec in training.validation)
+    return sum(_first_pairs(pair_reader(spec))[1] for spec in training.validation)
 
 
 def _time_checkpoint(updater: Updater, tokenizer: Tokenizer, config: RunConfig) -> float:

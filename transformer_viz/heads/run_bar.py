@@ -23,7 +23,7 @@ from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.training.wording import duration
 from transformer_viz.views.elided_label import ElidedLabel
 
-FILES = "Pairs or texts (*.tsv *.txt);;All files (*)"
+FILES = "Pairs or texts (*.tsv *.tmx *.txt);;All files (*)"
 _MOST_SENTENCES = 100_000
 _STEPS = 1000
 _OTHER = ""

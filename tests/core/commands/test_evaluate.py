@@ -62,7 +62,7 @@ def test_a_repeated_source_is_one_sentence_with_several_references(
     first, second = OUTPUT.values()
     rows = [(SOURCES[0], "Falsch."), (SOURCES[1], second), (SOURCES[0], first)]
     path = lines(tmp_path / "a.tsv", ["\t".join(row) for row in rows])
-    result = evaluate("--tsv", path)
+    result = evaluate("--corpus", path)
     assert result["sentences"] == 2
     assert result["chrf"] == pytest.approx(100.0)
     assert result["chrf_signature"].startswith("nrefs:var|")

@@ -7,16 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.corpus.aligned import (
-    AlignedReader,
-    Found,
-    Problem,
-    group_by_source,
-    read_aligned,
-    read_lines,
-    read_tsv,
-)
+from core.corpus.aligned import AlignedReader, group_by_source, read_aligned, read_lines
 from core.corpus.line_reader import LONGEST_LINE
+from core.corpus.read_report import Found, Problem
 from core.errors import UserError
 
 
@@ -28,7 +21,7 @@ def written(path: Path, data: bytes) -> Path:
 def test_lines_end_at_newline_only(tmp_path: Path) -> None:
     odd = "a\u2028b\x85c\x0bd\x0ce\u2029f\rg"
     path = written(tmp_path / "odd.tsv", f"{odd}\tx\nsecond\ty\n".encode())
-    assert read_tsv(path).pairs == ((odd, "x"), ("second", "y"))
+    assert read_aligned(str(path)).pairs == ((odd, "x"), ("second", "y"))
 
 
 def test_what_is_wrong_is_left_out_counted_and_never_shifts_the_rest(tmp_path: Path) -> None:
@@ -44,7 +37,7 @@ def test_what_is_wrong_is_left_out_counted_and_never_shifts_the_rest(tmp_path: P
         b"eight\tacht\tCC BY 2.0\n"  # 8: a third column
         b"nine\tneun",  # 9: no line end
     )
-    text = read_tsv(path)
+    text = read_aligned(str(path))
     assert text.pairs == (("one", "eins"), ("two", "zwei"), ("eight", "acht"), ("nine", "neun"))
     assert (text.report.lines, text.report.pairs) == (9, 4)
     assert text.report.problems == {
@@ -115,7 +108,7 @@ def test_a_gzipped_file_that_was_cut_or_damaged(tmp_path: Path) -> None:
     }.items():
         path = written(tmp_path / f"{name}.tsv.gz", data)
         with pytest.raises(UserError, match=f"Could not read .*{name}"):
-            read_tsv(path)
+            read_aligned(str(path))
 
 
 def test_lines_that_are_too_long_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -124,7 +117,7 @@ def test_lines_that_are_too_long_are_left_out_and_counted(tmp_path: Path) -> Non
         tmp_path / "long.tsv",
         b"one\teins\n" + longest + b"\n" + b"x" + longest * 3 + b"\n" + b"two\tzwei\nx" + longest,
     )
-    text = read_tsv(path)
+    text = read_aligned(str(path))
     assert [source[:3] for source, _ in text.pairs] == ["one", "aaa", "two"]
     assert text.report.lines == 5
     assert text.report.problems == {Problem.TOO_LONG: Found(2, [3, 5])}
@@ -193,14 +186,14 @@ def test_too_many_commas() -> None:
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"only one column\n"])
 def test_a_file_without_pairs(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(UserError, match=r"No pair.*empty\.tsv"):
-        read_tsv(written(tmp_path / "empty.tsv", data))
+        read_aligned(str(written(tmp_path / "empty.tsv", data)))
 
 
 def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"missing\.tsv"):
-        read_tsv(tmp_path / "missing.tsv")
+        read_aligned(str(tmp_path / "missing.tsv"))
     with pytest.raises(UserError, match="Could not read"):
-        read_tsv(tmp_path)
+        read_aligned(str(tmp_path))
 
 
 def test_plain_lines_keep_their_number(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.corpus.aligned import Found
+from core.corpus.read_report import Found
 from core.corpus.store import PairStore
 from core.errors import UserError
 

@@ -1,0 +1,76 @@
+"""How the reading of a file of translated text went: what was left out, what was put right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from core.corpus.line_reader import LONGEST_LINE
+
+NAMED_LINES = 20
+
+Row = tuple[int, str, str]  # number of the line, source, target
+
+
+class Problem(StrEnum):
+    """What a line or unit can have; the last three are put right, the others leave the pair out."""
+
+    NOT_UTF8 = "not UTF-8"
+    TOO_LONG = f"more than {LONGEST_LINE:,} bytes long"
+    NO_TAB = "no tab"
+    NO_LANGUAGE = "one of the languages missing"
+    UNKNOWN_ENTITY = "a character written as an unknown entity"
+    EMPTY = "an empty side"
+    EXTRA_COLUMNS = "more than two columns (the first two are used)"
+    CARRIAGE_RETURN = "a Windows line end (removed)"
+    BYTE_ORDER_MARK = "a byte-order mark (removed)"
+
+
+@dataclass(slots=True)
+class Found:
+    """How often something was found, and the first lines that have it."""
+
+    count: int = 0
+    lines: list[int] = field(default_factory=list)
+
+    def note(self, line: int) -> None:
+        self.count += 1
+        if len(self.lines) < NAMED_LINES and line not in self.lines:
+            self.lines.append(line)
+
+    def describe(self, what: str, counted: str = "line") -> str:
+        """ "12 × an empty side (lines 3, 8, 9, …)"."""
+        numbers = ", ".join(f"{line:,}" for line in self.lines)
+        more = ", …" if self.count > len(self.lines) == NAMED_LINES else ""
+        return f"{self.count:,} × {what} ({counted}{'s'[: len(self.lines) > 1]} {numbers}{more})"
+
+
+@dataclass(slots=True)
+class ReadReport:
+    """How the reading went.
+
+    Attributes:
+        counted: what the numbers count, "line" or "unit".
+    """
+
+    name: str
+    counted: str = "line"
+    lines: int = 0
+    pairs: int = 0
+    problems: dict[Problem, Found] = field(default_factory=dict)
+
+    def note(self, problem: Problem, line: int) -> None:
+        self.problems.setdefault(problem, Found()).note(line)
+
+    def summary(self) -> str:
+        """For people: "train.tsv: 12 lines, 10 pairs; 2 × an empty side (lines 3, 4)"."""
+        return "; ".join(
+            [
+                f"{self.name}: {self.lines:,} {self.counted}s, {self.pairs:,} pairs",
+                *(
+                    self.problems[problem].describe(problem, self.counted)
+                    for problem in Problem
+                    if problem in self.problems
+                ),
+            ]
+        )
