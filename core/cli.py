@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
+import keyword
 import os
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ COMMANDS = {
     "translate": "translate sentences, one line each",
     "trace": "save the attention of one sentence as .npz",
     "info": "say what a model or a preset is",
+    "import": "make a model of another program one file",
     "corpus": "print sentences of the generated corpus",
     "estimate": "say what a training run would need",
     "train": "train a model",
@@ -61,6 +63,11 @@ def _write_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
+def module_name(command: str) -> str:
+    """Its own name, but for ``import``, which no module can be called."""
+    return command + "_" * keyword.iskeyword(command)
+
+
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """All commands by name, and the arguments of the one that is asked for."""
     parser = argparse.ArgumentParser(
@@ -71,7 +78,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     for name, what in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=what, description=f"{what.capitalize()}.")
         if name == wanted:
-            module = importlib.import_module(f"core.commands.{name}")
+            module = importlib.import_module(f"core.commands.{module_name(name)}")
             module.add_arguments(subparser)
             subparser.set_defaults(run=module.run)
     return parser

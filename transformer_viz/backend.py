@@ -216,7 +216,7 @@ class TorchBackend:
         tokenizer = checkpoint.tokenizer
         steps = step_candidates(checkpoint.model, tokenizer.encode(text), ids, check=context.check)
         return tuple(
-            tuple(Candidate(tokenizer.token(one.id), one.log_probability) for one in step)
+            tuple(Candidate(tokenizer.target.token(one.id), one.log_probability) for one in step)
             for step in steps
         )
 
@@ -228,7 +228,7 @@ class TorchBackend:
 
         checkpoint = self._ready()
         model, tokenizer = checkpoint.model, checkpoint.tokenizer
-        pieces = tokenizer.continuation(typed)
+        pieces = tokenizer.target.continuation(typed)
         for piece in pieces:
             if piece.kind is TokenKind.UNKNOWN:
                 raise UserError(
@@ -253,7 +253,7 @@ class TorchBackend:
         tokenizer = checkpoint.tokenizer
         config = SearchConfig(beam=search.beam, alpha=search.alpha)
         source = tokenizer.encode(text)
-        return grow_tree(checkpoint.model, source, config, tokenizer.token, context.check)
+        return grow_tree(checkpoint.model, source, config, tokenizer.target.token, context.check)
 
     def resolution(self, context: Context) -> Resolution:
         from core.analysis.resolution import resolving_heads
@@ -288,8 +288,12 @@ class TorchBackend:
         from core.decoding.config import SearchConfig
         from core.trace.record import trace_text
 
-        for name, side in (("text", text), ("translation", target or "")):
-            count = len(checkpoint.tokenizer.encode(side))
+        tokenizer = checkpoint.tokenizer
+        for name, side, cut in (
+            ("text", text, tokenizer),
+            ("translation", target or "", tokenizer.target),
+        ):
+            count = len(cut.encode(side))
             if count > MAX_TOKENS:
                 raise UserError(
                     f"This {name} has {count:,} tokens and the limit is {MAX_TOKENS:,}; shorten it."

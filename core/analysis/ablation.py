@@ -114,14 +114,18 @@ class _Work:
 
     def measure(self) -> tuple[Quality, list[str]]:
         """With the translations."""
-        sample, encode = self.sample, self.tokenizer.encode_all
+        sample = self.sample
         translations = self.translations()
         scores = score(translations, sample.references)
         exact = [
             text in references
             for text, references in zip(translations, sample.references, strict=True)
         ]
-        scored = score_targets(self.model, encode(sample.sources), encode(sample.targets))
+        scored = score_targets(
+            self.model,
+            self.tokenizer.encode_all(sample.sources),
+            self.tokenizer.target.encode_all(sample.targets),
+        )
         quality = Quality(
             loss=-float(torch.cat(scored).mean(dtype=torch.float64)),
             bleu=scores.bleu,

@@ -92,7 +92,7 @@ class Wanted:
 def witnesses(
     model: Transformer,
     pairs: Sequence[Pair],
-    special: Tensor,
+    special: Mapping[AttentionKind, Tensor],
     wanted: Sequence[Wanted],
     *,
     progress: Callable[[float], None] = lambda share: None,
@@ -101,7 +101,7 @@ def witnesses(
 
     Args:
         model: in evaluation mode.
-        special: [V], which ids are special tokens.
+        special: [V], which ids of a kind's keys are special tokens.
         progress: told the share of the work that is done.
     """
     found: list[dict[int, Cell]] = [{} for _ in wanted]
@@ -114,7 +114,7 @@ def witnesses(
     done = 0
     for passed in recorded_passes(model, [pairs[index] for index in chosen]):
         for kind in AttentionKind:
-            cells = Cells.of(passed, kind, special)
+            cells = Cells.of(passed, kind, special[kind])
             rows_of = cache(lambda claim, cells=cells: claim.rows(cells))
             for layer in range(passed.layers(kind)):
                 weights = passed.weights(kind, layer)

@@ -58,13 +58,18 @@ def measure_heads(
     Args:
         model: in evaluation mode.
         pairs: one or more, each forced upon the decoder.
-        counts: [V], how often each token occurs in a large text, for what is rare.
+        counts: [V], how often each source token occurs in a large text, for what is rare.
         gold: the generated sentences that the pairs are, in the same order; empty for others.
         frequent_tokens: how many of the most frequent ones are not rare.
         progress: told how many sentences were passed through the model, of 2N; what it raises
             ends the work.
     """
-    special, marks = _special_and_marks(tokenizer, model.device)
+    of_source, of_target = (_special(side, model.device) for side in (tokenizer, tokenizer.target))
+    special = {
+        kind: of_target if kind is AttentionKind.DECODER_SELF else of_source
+        for kind in AttentionKind
+    }
+    marks = _marks(tokenizer, model.device)
     rare = RareWord(torch.tensor(counts, device=model.device), frequent_tokens)
     tally = ClaimTally([*_claims(marks), rare], len(pairs))
     statistics = StatisticsSum()
@@ -72,7 +77,7 @@ def measure_heads(
     done = 0
     for passed in recorded_passes(model, pairs):
         for kind in AttentionKind:
-            cells = Cells.of(passed, kind, special)
+            cells = Cells.of(passed, kind, special[kind])
             rows = tally.rows(passed, cells)
             for layer in range(passed.layers(kind)):
                 weights = passed.weights(kind, layer)
@@ -126,13 +131,18 @@ def _claims(marks: Tensor) -> list[Claim]:
     ]
 
 
-def _special_and_marks(tokenizer: Tokenizer, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Which of the vocabulary are special tokens, and which punctuation marks: [V] each."""
-    tokens = [tokenizer.token(id) for id in range(tokenizer.vocab_size)]
-    special = [token.kind is TokenKind.SPECIAL for token in tokens]
+def _special(tokenizer: Tokenizer, device: torch.device) -> Tensor:
+    """Which of the vocabulary are special tokens, [V]."""
+    tokens = (tokenizer.token(id) for id in range(tokenizer.vocab_size))
+    return torch.tensor([token.kind is TokenKind.SPECIAL for token in tokens], device=device)
+
+
+def _marks(tokenizer: Tokenizer, device: torch.device) -> Tensor:
+    """Which of the vocabulary are punctuation marks, [V]."""
+    tokens = (tokenizer.token(id) for id in range(tokenizer.vocab_size))
     marks = [
         token.kind is TokenKind.PIECE
         and all(unicodedata.category(character).startswith("P") for character in token.label)
         for token in tokens
     ]
-    return torch.tensor(special, device=device), torch.tensor(marks, device=device)
+    return torch.tensor(marks, device=device)

@@ -5,7 +5,7 @@ Legend: B pairs of a batch, S source, T target, Q queries, K keys, H heads, D d_
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -40,7 +40,7 @@ class Pair:
 
 def encode_pairs(tokenizer: Tokenizer, texts: Sequence[tuple[str, str]]) -> list[Pair]:
     sources = tokenizer.encode_all(source for source, _ in texts)
-    targets = tokenizer.encode_all(target for _, target in texts)
+    targets = tokenizer.target.encode_all(target for _, target in texts)
     return [
         Pair(source, target, source_ids, target_ids)
         for (source, target), source_ids, target_ids in zip(texts, sources, targets, strict=True)
@@ -142,11 +142,16 @@ def recorded_pass(model: Transformer, pairs: Sequence[Pair], indices: Sequence[i
         indices=indices,
         source=source,
         fed=fed,
-        source_lengths=(source != config.pad_id).sum(dim=1),
-        target_lengths=(fed != config.pad_id).sum(dim=1),
+        source_lengths=_lengths((pair.source_ids for pair in pairs), model.device),
+        target_lengths=_lengths((pair.target_ids for pair in pairs), model.device),
         recording=recording,
         hidden=hidden,
     )
+
+
+def _lengths(ids: Iterable[Sequence[int]], device: torch.device) -> Tensor:
+    """With the end or begin token, [B]."""
+    return torch.tensor([1 + len(one) for one in ids], device=device)
 
 
 def _real(lengths: Tensor, width: int) -> Tensor:

@@ -63,7 +63,7 @@ class WordedPair:
 
 def worded(sentence: Sentence, tokenizer: Tokenizer) -> WordedPair:
     source = tokenizer.tokens(sentence.source)
-    target = tokenizer.tokens(sentence.target)
+    target = tokenizer.target.tokens(sentence.target)
     return WordedPair(
         Pair(
             sentence.source,

@@ -29,11 +29,14 @@ def _lines(name: str, header: Header) -> Iterator[str]:
         f"{model.decoder_layers} layers, d_model {model.d_model}, {model.encoder_heads} + "
         f"{model.decoder_heads} heads{_pruned(model)}, d_ff {model.encoder_d_ff}, "
         f"{model.norm}-norm, {model.positions} positions, "
-        f"{model.vocab_size:,} pieces for both languages."
+        f"{_pieces(model)}."
     )
     yield from _table(
         "Where it comes from",
         {
+            "imported from": about.get("imported"),
+            "languages": " to ".join(about.get("languages", ())),
+            "positions": about.get("positions"),
             "data": ", ".join(about.get("data", ())),
             "licence": about.get("licence"),
             "command": f"`{about['command']}`" if "command" in about else None,
@@ -53,6 +56,14 @@ def _lines(name: str, header: Header) -> Iterator[str]:
     recipe = {key: _value(value) for key, value in about.get("training", {}).items()}
     yield from _table("Recipe", recipe)
     yield from _table("Software", about.get("software", {}))
+
+
+def _pieces(model: ModelConfig) -> str:
+    if model.target_vocab_size is None:
+        return f"{model.vocab_size:,} pieces for both languages"
+    return (
+        f"{model.vocab_size:,} pieces for the source and {model.target_vocab_size:,} for the target"
+    )
 
 
 def _pruned(model: ModelConfig) -> str:

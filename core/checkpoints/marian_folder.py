@@ -55,7 +55,7 @@ def import_marian_folder(path: str | Path) -> Checkpoint:
         "imported": f"MarianMT folder {folder.resolve().name}",
         "positions": tensors.positions_in_words,
         "decoding": _decoding(generation or settings),
-        **_languages(about_tokenizer),
+        "languages": _languages(about_tokenizer),
     }
     return Checkpoint(model, tokenizer, provenance)
 
@@ -183,10 +183,8 @@ def _decoding(search: Settings) -> dict[str, Any]:
     return decoding
 
 
-def _languages(about_tokenizer: Settings | None) -> dict[str, Any]:
+def _languages(about_tokenizer: Settings | None) -> list[str]:
+    """Source and target, as far as they are known."""
     said = about_tokenizer.values if about_tokenizer else {}
-    return {
-        name: said[name]
-        for name in ("source_lang", "target_lang")
-        if isinstance(said.get(name), str)
-    }
+    both = [said.get(name) for name in ("source_lang", "target_lang")]
+    return [one for one in both if isinstance(one, str)]

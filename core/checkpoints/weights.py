@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 from typing import Protocol
 
@@ -63,13 +62,13 @@ class TorchWeights:
         self._path = path
         try:
             stored = torch.load(path, map_location="cpu", weights_only=True)
-        except pickle.UnpicklingError as error:
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        except Exception as error:  # of many kinds, as the reader meets whatever bytes there are
             raise UserError(
                 f"{path} is damaged, or holds code beside numbers, which is never run here; "
-                "get the model as .safetensors."
+                "copy it again, or get the model as .safetensors."
             ) from error
-        except (OSError, EOFError, RuntimeError, ValueError, LookupError, TypeError) as error:
-            raise _unreadable(path, error) from error
         if not isinstance(stored, dict) or not all(
             isinstance(name, str) and isinstance(one, Tensor) for name, one in stored.items()
         ):

@@ -37,7 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_sample_arguments(parser)
     parser.add_argument("--beam", type=int, default=1, help="1 is greedy search (1)")
-    parser.add_argument("--alpha", type=float, default=0.6, help="of the length penalty (0.6)")
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        help="of the length penalty (as an imported model says, or 0.6)",
+    )
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or mps")
     parser.add_argument(
         "--json", action="store_true", help="the result as one JSON object, progress as JSON lines"
@@ -60,14 +64,14 @@ def run(args: argparse.Namespace) -> int:
     """Raises UserError for a head that the model lacks and for a corpus that cannot be used."""
     from core.analysis.ablation import ablate
     from core.analysis.sample import read_sample
-    from core.checkpoints.native import load_checkpoint
+    from core.checkpoints.opening import open_model
     from core.commands.counting import Counting
     from core.decoding.config import SearchConfig
     from core.device import choose_device
     from core.model.gates import Gates
 
     path = model_path(args.model)
-    checkpoint = load_checkpoint(path, choose_device(args.device))
+    checkpoint = open_model(path, choose_device(args.device))
     factors = chosen_factors(args.head, args.alone, checkpoint.config)
     gates = Gates.of(checkpoint.config, factors)
     sample = read_sample(args.corpus, args.sentences, seed=args.seed)
@@ -80,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
         checkpoint.tokenizer,
         sample,
         gates,
-        search=SearchConfig(beam=args.beam, alpha=args.alpha),
+        search=SearchConfig.of_model(checkpoint.provenance, beam=args.beam, alpha=args.alpha),
         seed=args.seed,
         progress=Counting(2 * len(sample.sources), sys.stderr, as_json=args.json),
     )

@@ -36,13 +36,13 @@ def run(args: argparse.Namespace) -> int:
     require(args.sentences >= 2, "--sentences", args.sentences, "2 or more")
 
     from core.analysis.distance import DISTANCES, distance_probe
-    from core.checkpoints.native import load_checkpoint
+    from core.checkpoints.opening import open_model
     from core.commands.counting import Counting
     from core.corpus.grammar.stretch import STRETCHABLE
     from core.device import choose_device
 
     path = model_path(args.model)
-    checkpoint = load_checkpoint(path, choose_device(args.device))
+    checkpoint = open_model(path, choose_device(args.device))
     total = len(STRETCHABLE) * len(DISTANCES) * args.sentences
     found = distance_probe(
         checkpoint.model,

@@ -53,12 +53,12 @@ def run(args: argparse.Namespace) -> int:
     from core.analysis.importance import importance
     from core.analysis.places import Places
     from core.analysis.sample import read_sample
-    from core.checkpoints.native import load_checkpoint
+    from core.checkpoints.opening import open_model
     from core.commands.counting import Counting
     from core.device import choose_device
 
     path = model_path(args.model)
-    checkpoint = load_checkpoint(path, choose_device(args.device))
+    checkpoint = open_model(path, choose_device(args.device))
     model, tokenizer = checkpoint.model, checkpoint.tokenizer
     sample = read_sample(args.corpus, args.sentences, seed=args.seed)
     translating = 0 if sample.references else len(sample.sources)

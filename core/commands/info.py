@@ -10,7 +10,7 @@ from typing import Any
 
 from core.bundled import model_path
 from core.checkpoints.card import model_card
-from core.checkpoints.header import read_header
+from core.checkpoints.opening import open_header
 from core.config import ModelConfig
 from core.errors import UserError
 from core.presets import PRESETS, preset
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         if is_preset:
             raise UserError(f"{args.model} is a preset; only a trained model has a card.")
         path = model_path(args.model)
-        print(model_card(path.stem, read_header(path)), end="")
+        print(model_card(path.stem, open_header(path)), end="")
         return 0
     about = _preset(args.model, args.vocab) if is_preset else _file(args.model)
     if args.json:
@@ -71,7 +71,7 @@ def _preset(name: str, vocab: int | None) -> dict[str, Any]:
 
 def _file(name: str | None) -> dict[str, Any]:
     path = model_path(name)
-    header = read_header(path)
+    header = open_header(path)
     return {
         "name": path.stem,
         "parameters": header.parameters,

@@ -34,10 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Raises UserError for a head that the model lacks, and if OUT cannot be written."""
     from core.analysis.pruning import prune
-    from core.checkpoints.native import load_checkpoint, save_checkpoint
+    from core.checkpoints.native import save_checkpoint
+    from core.checkpoints.opening import open_model
 
     path = model_path(args.model)
-    checkpoint = load_checkpoint(path)
+    checkpoint = open_model(path)
     heads = [read_head(code) for code in args.head]
     smaller = prune(checkpoint.model, heads)
     # The scores were the whole model's.

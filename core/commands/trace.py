@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from core.bundled import model_path
-from core.commands.translate import add_search_arguments
+from core.commands.translate import add_search_arguments, chosen_search
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,13 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Raises UserError if the model cannot be read, the text is empty or OUT not written."""
-    from core.checkpoints.native import load_checkpoint
-    from core.decoding.config import SearchConfig
+    from core.checkpoints.opening import open_model
     from core.trace.npz import save_npz
     from core.trace.record import trace_text
 
-    search = SearchConfig(beam=args.beam, alpha=args.alpha)
-    checkpoint = load_checkpoint(model_path(args.model))
+    checkpoint = open_model(model_path(args.model))
+    search = chosen_search(args, checkpoint.provenance)
     trace = trace_text(
         checkpoint.model, checkpoint.tokenizer, args.text, target=args.target, search=search
     )

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from core.bundled import model_path
 from core.errors import UserError
+
+if TYPE_CHECKING:
+    from core.decoding.config import SearchConfig
 
 CHUNK = 1_000
 
@@ -30,10 +34,22 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="M", help="a file or a bundled model (default: the first)"
     )
-    parser.add_argument("--beam", type=int, default=4, metavar="N", help="1 is greedy search (4)")
     parser.add_argument(
-        "--alpha", type=float, default=0.6, metavar="A", help="of the length penalty (0.6)"
+        "--beam", type=int, metavar="N", help="1 is greedy search (as an imported model says, or 4)"
     )
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        metavar="A",
+        help="of the length penalty (as an imported model says, or 0.6)",
+    )
+
+
+def chosen_search(args: argparse.Namespace, provenance: Mapping[str, Any]) -> SearchConfig:
+    """Raises UserError for a value that is not possible."""
+    from core.decoding.config import PAPER, SearchConfig
+
+    return SearchConfig.of_model(provenance, beam=args.beam, alpha=args.alpha, usual=PAPER)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,12 +57,11 @@ def run(args: argparse.Namespace) -> int:
     lines = iter(args.text) if args.text else _lines(args.file)
     somebody_types = not args.text and args.file is None and sys.stdin.isatty()
     chunk_size = 1 if somebody_types else CHUNK
-    from core.checkpoints.native import load_checkpoint
-    from core.decoding.config import SearchConfig
+    from core.checkpoints.opening import open_model
     from core.decoding.translate import translate
 
-    search = SearchConfig(beam=args.beam, alpha=args.alpha)
-    checkpoint = load_checkpoint(model_path(args.model))
+    checkpoint = open_model(model_path(args.model))
+    search = chosen_search(args, checkpoint.provenance)
     while chunk := list(islice(lines, chunk_size)):
         for source, best in zip(
             chunk,
@@ -59,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
                     "translation": best.text,
                     "log_probability": best.log_probability,
                     "score": best.score,
-                    "tokens": [checkpoint.tokenizer.token(id).piece for id in best.ids],
+                    "tokens": [checkpoint.tokenizer.target.token(id).piece for id in best.ids],
                 }
                 print(json.dumps(result, ensure_ascii=False))
             else:

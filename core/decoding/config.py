@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.config import ModelConfig
@@ -54,14 +54,28 @@ class SearchConfig:
         require(1 <= self.n_best <= self.beam, "n_best", self.n_best, f"1 to beam = {self.beam}")
 
     @classmethod
-    def of_model(cls, provenance: Mapping[str, Any]) -> SearchConfig | None:
-        """What an imported model brings along; None for one that brings nothing.
+    def of_model(
+        cls,
+        provenance: Mapping[str, Any],
+        *,
+        beam: int | None = None,
+        alpha: float | None = None,
+        usual: SearchConfig | None = None,
+    ) -> SearchConfig:
+        """The search that an imported model brings along; ``usual`` for one that brings none.
+
+        ``beam`` and ``alpha``, where given, hold instead of the model's.
 
         Raises:
             UserError: a value that is not allowed.
         """
         decoding = provenance.get("decoding")
-        return None if decoding is None else from_mapping(cls, decoding)
+        brought = (usual or cls()) if decoding is None else from_mapping(cls, decoding)
+        return replace(
+            brought,
+            beam=brought.beam if beam is None else beam,
+            alpha=brought.alpha if alpha is None else alpha,
+        )
 
     def longest_output(self, input_length: int, model: ModelConfig) -> int:
         """The most tokens that an output may have, the last of which is then the end token."""
@@ -74,3 +88,4 @@ class SearchConfig:
 
 
 GREEDY = SearchConfig()
+PAPER = SearchConfig(beam=4)

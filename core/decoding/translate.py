@@ -57,6 +57,6 @@ def translate(
         found = search(model, [sources[index] for index in batch], config, check)
         for index, (best, *_) in zip(batch, found, strict=True):
             translations[index] = Translation(
-                tokenizer.decode(best.ids), best.ids, best.log_probability, best.score
+                tokenizer.target.decode(best.ids), best.ids, best.log_probability, best.score
             )
     return translations

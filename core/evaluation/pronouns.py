@@ -42,7 +42,7 @@ class PronounSentence:
 
 def as_pieces(sentence: Sentence, tokenizer: Tokenizer) -> PronounSentence:
     source = tokenizer.tokens(sentence.source)
-    target = tokenizer.tokens(sentence.target)
+    target = tokenizer.target.tokens(sentence.target)
     source_spans = word_spans(sentence.source_words)
     target_firsts = first_pieces(target, word_spans(sentence.target_words))
     gold = coreference(sentence, Side.SOURCE)

@@ -76,12 +76,12 @@ def trace_tokens(
     encoded = _encoded(model, source_tokens)
     if target is None:
         best = search_memory(model, encoded.memory, encoded.source, search, check)[0][0]
-        translation = tokenizer.decode(best.ids)
-        predicted = [tokenizer.token(id) for id in best.ids]
+        translation = tokenizer.target.decode(best.ids)
+        predicted = [tokenizer.target.token(id) for id in best.ids]
     else:
         translation = target
-        predicted = tokenizer.tokens(target)
-    predicted.append(tokenizer.token(tokenizer.eos_id))
+        predicted = tokenizer.target.tokens(target)
+    predicted.append(tokenizer.target.token(tokenizer.target.eos_id))
     return _recorded(model, tokenizer, encoded, predicted, text=text, translation=translation)
 
 
@@ -99,8 +99,8 @@ def trace_hypothesis(
         UserError: as ``trace_text``, or the hypothesis is longer than the learned positions.
     """
     encoded = _encoded(model, _visible_tokens(tokenizer, text))
-    predicted = [tokenizer.token(id) for id in ids]
-    translation = tokenizer.decode(ids)
+    predicted = [tokenizer.target.token(id) for id in ids]
+    translation = tokenizer.target.decode(ids)
     return _recorded(model, tokenizer, encoded, predicted, text=text, translation=translation)
 
 
@@ -138,7 +138,7 @@ def _recorded(
 ) -> Trace:
     """Feed the decoder what comes before each of the ``predicted`` tokens."""
     _require_room(model, len(predicted))
-    fed = (tokenizer.token(tokenizer.bos_id), *predicted[:-1])
+    fed = (tokenizer.target.token(tokenizer.target.bos_id), *predicted[:-1])
     target_in = torch.tensor([[token.id for token in fed]], device=model.device)  # [1, T]
     recording = encoded.recording
     hidden = model.decode(target_in, encoded.memory, encoded.source, recording)  # [1, T, D]

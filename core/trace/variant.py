@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.errors import UserError
-from core.text.tokens import Token
+from core.text.tokens import Token, TokenKind
 from core.trace.trace import AttentionKind, Floats, Trace
 
 
@@ -62,11 +62,14 @@ def largest_difference(
 def shuffled_words(tokens: Sequence[Token], seed: int) -> tuple[int, ...]:
     """The tokens in another order, by index: words are shuffled, a word's pieces stay together.
 
+    A language token at the start stays there.
+
     Raises:
         UserError: there is one word only.
     """
+    fixed = [index for index, token in enumerate(tokens[:1]) if token.kind is TokenKind.SPECIAL]
     words: list[list[int]] = []
-    for index, token in enumerate(tokens):
+    for index, token in enumerate(tokens[len(fixed) :], len(fixed)):
         if token.starts_word or not words:
             words.append([])
         words[-1].append(index)
@@ -76,7 +79,7 @@ def shuffled_words(tokens: Sequence[Token], seed: int) -> tuple[int, ...]:
     order = generator.permutation(len(words))
     while (order == np.arange(len(words))).all():
         order = generator.permutation(len(words))
-    return tuple(index for word in order for index in words[word])
+    return (*fixed, *(index for word in order for index in words[word]))
 
 
 def reordered(tokens: Sequence[Token], text: str, order: Sequence[int]) -> tuple[list[Token], str]:

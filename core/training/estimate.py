@@ -23,14 +23,14 @@ def parameter_count(config: ModelConfig) -> int:
     decoder_attention = _attention(config, config.decoder_heads, "decoder")
     encoder_layer = encoder_attention + _feed_forward(d, config.encoder_d_ff) + 2 * norm
     decoder_layer = 2 * decoder_attention + _feed_forward(d, config.decoder_d_ff) + 3 * norm
-    matrices = {"all": 1, "target": 2, "none": 3}[config.shared_embeddings]
+    matrices = {"all": 1, "target": 2, "inputs": 2, "none": 3}[config.shared_embeddings]
     return (
         config.encoder_layers * encoder_layer
         + config.decoder_layers * decoder_layer
         + matrices * config.vocab_size * d
         + (config.vocab_size if config.output_bias else 0)
         + (config.max_positions * d if config.positions == "learned" else 0)
-        + (2 * norm if config.norm == "pre" else 0)
+        + (2 * norm if config.has_top_norm else 0)
     )
 
 

@@ -38,12 +38,16 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Machine": ("threads", "tf32", "compile"),
     "Shape of the model": (
         *("d_k", "d_v", "activation", "norm", "norm_epsilon", "bias", "output_bias"),
-        *("shared_embeddings", "scale_embedding"),
+        *("shared_embeddings", "scale_embedding", "decoder_start"),
     ),
     "Positions": ("positions", "position_layout", "position_denominator", "max_positions"),
     "Special ids": ("pad_id", "unk_id", "bos_id", "eos_id"),
 }
-ELSEWHERE = ("data", "validation", "grammar_families")  # have controls of their own
+OF_IMPORTS = ("target_vocab_size", "top_norm", "suppressed_ids", "unchosen_ids")
+ELSEWHERE = (  # have controls of their own, or none
+    *("data", "validation", "grammar_families"),
+    *OF_IMPORTS,
+)
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "activation": ("relu", "gelu", "silu"),
@@ -51,7 +55,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "positions": ("sinusoidal", "learned"),
     "position_layout": ("interleaved", "halves"),
     "position_denominator": ("d_model", "d_model-2"),
-    "shared_embeddings": ("all", "target", "none"),
+    "shared_embeddings": ("all", "target", "inputs", "none"),
+    "decoder_start": ("bos", "zero"),
     "precision": ("fp32", "bf16", "fp16", "fp64"),
     "best_by": ("valid_loss", "bleu"),
 }
