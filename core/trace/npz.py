@@ -2,30 +2,38 @@
 
 Arrays: ``source_tokens`` [S] and ``target_tokens`` [T] (text), ``encoder_self`` [L, H, S, S],
 ``decoder_self`` [L, H, T, T], ``cross`` [L, H, T, S]; any may be missing, but some attention is
-needed. The map of a head that was pruned has NaN in every cell. Ours add ``predicted_tokens`` [T],
-``log_probabilities`` [T], ``text``, ``translation``.
+needed. The map of a head that was pruned has NaN in every cell. More may be there:
+``predicted_tokens`` [T], ``log_probabilities`` [T], ``text``, ``translation`` and
+``special_tokens``, which names those of the tokens that are no words. docs/traces.md shows how
+other programs write them; arrays of other names are left alone.
 """
 
 from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import IO
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from core.errors import UserError
 from core.files import atomic_write
-from core.text.tokens import WORD_START, Token, TokenKind
+from core.text.tokens import Token, TokenKind
+from core.trace.pieces import located, read_tokens, spelled
 from core.trace.trace import Attention, AttentionKind, StoredAttention, Trace
 
 _ROW_SUM_TOLERANCE = 1e-2
 _TOKENS = ("source_tokens", "target_tokens", "predicted_tokens")
-_SPECIALS = frozenset({"<s>", "</s>", "<pad>", "[CLS]", "[SEP]", "[PAD]", "<bos>", "<eos>"})
+_SPECIALS = "special_tokens"
+_NAMES = (
+    *(*_TOKENS, _SPECIALS, "log_probabilities", "text", "translation"),
+    *(kind.value for kind in AttentionKind),
+)
 
 
 def maps_size(trace: Trace) -> tuple[int, int]:
@@ -59,6 +67,7 @@ def save_npz(
     values: dict[str, NDArray[np.generic]] = {
         name: _pieces(getattr(trace, name)) for name in _TOKENS if getattr(trace, name)
     }
+    values[_SPECIALS] = _special_pieces(trace)
     values |= {"text": np.array(trace.text), "translation": np.array(trace.translation)}
     if trace.log_probabilities is not None:
         values["log_probabilities"] = trace.log_probabilities
@@ -105,13 +114,9 @@ def load_npz(path: str | Path) -> Trace:
     """
     path = Path(path)
     arrays = _read(path)
-    lengths: dict[str, int] = {
-        name: len(arrays[name])
-        for name in ("source_tokens", "target_tokens")
-        if name in arrays and arrays[name].ndim == 1
-    }
+    pieces = {name: _texts(path, arrays, name) for name in (*_TOKENS, _SPECIALS)}
     attention: dict[AttentionKind, Attention] = {
-        kind: _stored(_checked(path, arrays[kind.value], kind, lengths))
+        kind: _stored(_checked(path, arrays[kind.value], kind, pieces))
         for kind in AttentionKind
         if kind.value in arrays
     }
@@ -119,33 +124,29 @@ def load_npz(path: str | Path) -> Trace:
         names = ", ".join(kind.value for kind in AttentionKind)
         raise UserError(f"{path} holds no attention: it needs at least one of {names}.")
     for name in ("predicted_tokens", "log_probabilities"):
-        if name in arrays and arrays[name].shape != (lengths.get("target_tokens"),):
+        if name in arrays and arrays[name].shape != (len(pieces["target_tokens"]),):
             raise UserError(f"{path}: {name} must have one entry for each of the target_tokens.")
-    log_probabilities = arrays.get("log_probabilities")
-    if log_probabilities is not None:
-        _require_numbers(path, "log_probabilities", log_probabilities)
-        if not (log_probabilities <= 0).all():  # type: ignore[operator]
-            raise UserError(f"{path}: log_probabilities has entries above 0 or not a number.")
+    source, target, predicted = (read_tokens(pieces[name], pieces[_SPECIALS]) for name in _TOKENS)
+    text = _text(path, arrays, "text") or spelled(source or target)
     return Trace(
-        source_tokens=_tokens(arrays.get("source_tokens")),
-        target_tokens=_tokens(arrays.get("target_tokens")),
-        predicted_tokens=_tokens(arrays.get("predicted_tokens")),
-        log_probabilities=(
-            None if log_probabilities is None else log_probabilities.astype(np.float32)
-        ),
+        source_tokens=located(source, text),
+        target_tokens=target,
+        predicted_tokens=predicted,
+        log_probabilities=_log_probabilities(path, arrays),
         attention=attention,
-        text=str(arrays.get("text", "")),
-        translation=str(arrays.get("translation", "")),
+        text=text,
+        translation=_text(path, arrays, "translation") or spelled(predicted or target),
     )
 
 
 def _read(path: Path) -> dict[str, NDArray[np.generic]]:
+    """The arrays of a trace that the file has."""
     try:
         file = np.load(path, allow_pickle=False)
-        if not isinstance(file, np.lib.npyio.NpzFile):
+        if not isinstance(file, NpzFile):
             raise ValueError("a single array")
         with file:
-            return {name: file[name] for name in file.files}
+            return {name: _array(path, file, name) for name in _NAMES if name in file.files}
     except OSError as error:
         raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
     except MemoryError as error:
@@ -155,33 +156,105 @@ def _read(path: Path) -> dict[str, NDArray[np.generic]]:
         raise UserError(f"{path} is not a trace: NumPy cannot read it as .npz.") from error
 
 
+def _array(path: Path, file: NpzFile, name: str) -> NDArray[np.generic]:
+    try:
+        array: NDArray[np.generic] = file[name]
+    except (ValueError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        raise UserError(
+            f"{path}: {name} cannot be read; it is damaged, or holds Python objects in place of "
+            "numbers or text."
+        ) from error
+    return array
+
+
+def _texts(path: Path, arrays: Mapping[str, NDArray[np.generic]], name: str) -> list[str]:
+    """An array of texts; [] where there is none."""
+    array = arrays.get(name)
+    if array is None:
+        return []
+    if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.str_)):
+        raise UserError(
+            f"{path}: {name} has shape {list(array.shape)} and type {array.dtype}; expected a "
+            "list of texts, one a token."
+        )
+    texts: list[str] = array.tolist()
+    return texts
+
+
+def _text(path: Path, arrays: Mapping[str, NDArray[np.generic]], name: str) -> str:
+    array = arrays.get(name)
+    if array is None:
+        return ""
+    if array.ndim != 0 or not np.issubdtype(array.dtype, np.str_):
+        raise UserError(f"{path}: {name} has type {array.dtype}; expected one text.")
+    return str(array)
+
+
+def _log_probabilities(
+    path: Path, arrays: Mapping[str, NDArray[np.generic]]
+) -> NDArray[np.float32] | None:
+    values = arrays.get("log_probabilities")
+    if values is None:
+        return None
+    _require_numbers(path, "log_probabilities", values)
+    numbers = values.astype(np.float32)
+    if not (numbers <= 0).all():
+        raise UserError(f"{path}: log_probabilities has entries above 0 or not a number.")
+    return numbers
+
+
 def _checked(
-    path: Path, maps: NDArray[np.generic], kind: AttentionKind, lengths: dict[str, int]
+    path: Path,
+    maps: NDArray[np.generic],
+    kind: AttentionKind,
+    pieces: Mapping[str, Sequence[str]],
 ) -> NDArray[np.float32]:
     queries = "source_tokens" if kind is AttentionKind.ENCODER_SELF else "target_tokens"
     keys = "target_tokens" if kind is AttentionKind.DECODER_SELF else "source_tokens"
     for name in (queries, keys):
-        if name not in lengths:
+        if not pieces[name]:
             raise UserError(f"{path}: {kind.value} needs the array {name}, one text a token.")
-    expected = (lengths[queries], lengths[keys])
+    expected = (len(pieces[queries]), len(pieces[keys]))
     if maps.ndim != 4 or maps.shape[2:] != expected or 0 in maps.shape:
         raise UserError(
-            f"{path}: {kind.value} has shape {list(maps.shape)}; "
-            f"expected [layers, heads, {expected[0]}, {expected[1]}]."
+            f"{path}: {kind.value} has shape {list(maps.shape)}; expected [layers, heads, "
+            f"{expected[0]}, {expected[1]}], by the number of {queries} and {keys}."
         )
     _require_numbers(path, kind.value, maps)
-    weights = maps.astype(np.float32)
-    present = weights[~_pruned(weights)]  # [heads, Q, K]
-    if not (np.isfinite(present).all() and present.size and present.min() >= 0):
-        raise UserError(f"{path}: {kind.value} has cells below 0 or not finite.")
-    if np.abs(present.sum(axis=-1) - 1).max() > _ROW_SUM_TOLERANCE:
-        raise UserError(f"{path}: {kind.value} has rows that do not add up to 1.")
-    if kind is AttentionKind.DECODER_SELF and np.triu(present, 1).max() > _ROW_SUM_TOLERANCE:
+    weights = np.ascontiguousarray(maps, dtype=np.float32)
+    pruned = _pruned(weights)
+    if pruned.all():
+        raise UserError(f"{path}: {kind.value} has cells that are not a number, all of them.")
+    for layer, head in np.argwhere(~pruned).tolist():
+        _check_map(path, kind, (layer, head), weights[layer, head])
+    return weights
+
+
+def _check_map(
+    path: Path, kind: AttentionKind, head: tuple[int, int], weights: NDArray[np.float32]
+) -> None:
+    def place(*cell: int) -> str:
+        return f"{kind.value}[{', '.join(map(str, (*head, *cell)))}]"
+
+    wrong = ~((weights >= 0) & np.isfinite(weights))
+    if wrong.any():
+        query, key = np.argwhere(wrong)[0].tolist()
+        raise UserError(
+            f"{path}: {kind.value} has cells below 0 or not finite, such as {place(query, key)}, "
+            f"{weights[query, key]:g}."
+        )
+    sums = weights.sum(axis=-1)
+    query = int(np.abs(sums - 1).argmax())
+    if abs(sums[query] - 1) > _ROW_SUM_TOLERANCE:
+        raise UserError(
+            f"{path}: {kind.value} has rows that do not add up to 1, such as {place(query)}, "
+            f"{sums[query]:g}; save what softmax gave, without dropout and without padding."
+        )
+    if kind is AttentionKind.DECODER_SELF and np.triu(weights, 1).max() > _ROW_SUM_TOLERANCE:
         raise UserError(
             f"{path}: decoder_self has weight on tokens that come later, which a decoder masks; "
             "give maps without a mask as encoder_self, of source_tokens."
         )
-    return weights
 
 
 def _stored(maps: NDArray[np.float32]) -> StoredAttention:
@@ -201,27 +274,11 @@ def _require_numbers(path: Path, name: str, array: NDArray[np.generic]) -> None:
         raise UserError(f"{path}: {name} has type {array.dtype}; expected floating-point numbers.")
 
 
+def _special_pieces(trace: Trace) -> NDArray[np.str_]:
+    tokens = (*trace.source_tokens, *trace.target_tokens, *trace.predicted_tokens)
+    pieces = {token.piece for token in tokens if token.kind is TokenKind.SPECIAL}
+    return np.array(sorted(pieces), dtype=np.str_)
+
+
 def _pieces(tokens: tuple[Token, ...]) -> NDArray[np.str_]:
     return np.array([token.surface or token.piece for token in tokens], dtype=np.str_)
-
-
-def _tokens(pieces: NDArray[np.generic] | None) -> tuple[Token, ...]:
-    if pieces is None:
-        return ()
-    return tuple(
-        Token(piece, kind=TokenKind.SPECIAL if piece in _SPECIALS else TokenKind.PIECE)
-        for piece in _marked([str(piece) for piece in pieces])
-    )
-
-
-def _marked(pieces: list[str]) -> list[str]:
-    """With SentencePiece's mark where words start. Other programs write Ġ there (byte-level BPE),
-    or ## where none starts (WordPiece), or whole words."""
-    if any(piece.startswith(WORD_START) for piece in pieces):
-        return pieces
-    if any(piece.startswith("Ġ") for piece in pieces):
-        return [WORD_START + piece[1:] if piece.startswith("Ġ") else piece for piece in pieces]
-    return [
-        piece if piece in _SPECIALS or piece.startswith("##") else WORD_START + piece
-        for piece in pieces
-    ]

@@ -91,6 +91,7 @@ def test_a_file_is_plain_numpy(path: Path) -> None:
             "target_tokens": (T,),
             "predicted_tokens": (T,),
             "log_probabilities": (T,),
+            "special_tokens": (2,),
             "text": (),
             "translation": (),
             "encoder_self": (2, 2, S, S),
@@ -98,6 +99,7 @@ def test_a_file_is_plain_numpy(path: Path) -> None:
             "cross": (2, 3, T, S),
         }
         assert file["source_tokens"].tolist() == ["▁the", "▁animal", "駅", "</s>"]
+        assert file["special_tokens"].tolist() == ["</s>", "<s>"]
         assert file["cross"].dtype == np.float32
 
 
@@ -119,6 +121,13 @@ def foreign(**changes: Any) -> dict[str, Any]:
         "target_tokens": np.array(["<s>", "a", "b"]),
         "cross": np.full((1, 2, T, S), 0.25),
     } | changes
+
+
+def partly(value: float) -> Any:
+    """Maps with this in one cell."""
+    maps = np.full((1, 2, T, S), 0.25)
+    maps[0, 1, 2, 0] = value
+    return maps
 
 
 def test_progress_counts_every_map_and_may_end_the_writing(path: Path) -> None:
@@ -149,22 +158,46 @@ def test_another_programs_file_is_read(path: Path) -> None:
     assert kinds == [TokenKind.SPECIAL, TokenKind.PIECE, TokenKind.PIECE, TokenKind.SPECIAL]
 
 
-@pytest.mark.parametrize(
-    ("pieces", "starts"),
-    [
-        (["▁play", "ing", "▁it", "</s>"], [True, False, True, True]),
-        (["play", "ing", "Ġit", "!"], [False, False, True, False]),
-        (["[CLS]", "play", "##ing", "it"], [True, True, False, True]),
-        (["playing", "it", "was", "fun"], [True, True, True, True]),
-    ],
-)
-def test_words_are_found_in_the_pieces_of_any_tokenizer(
-    path: Path, pieces: list[str], starts: list[bool]
-) -> None:
-    np.savez(path, **foreign(source_tokens=np.array(pieces)))
-    tokens = load_npz(path).source_tokens
-    assert [token.starts_word for token in tokens] == starts
-    assert [token.label for token in tokens] == [piece.strip("▁Ġ") for piece in pieces]
+def test_a_text_and_a_translation_are_spelled_where_none_are_given(path: Path) -> None:
+    np.savez(path, **foreign())
+    loaded = load_npz(path)
+    assert (loaded.text, loaded.translation) == ("hi there", "a b")
+    assert [(token.start, token.end) for token in loaded.source_tokens[1:3]] == [(0, 2), (3, 8)]
+
+
+def test_a_decoder_alone_has_its_own_text(path: Path) -> None:
+    maps = np.tril(np.ones((1, 2, 3, 3))) / np.arange(1, 4)[:, None]
+    np.savez(path, target_tokens=np.array(["A", "Ġnew", "Ġcar"]), decoder_self=maps)
+    loaded = load_npz(path)
+    assert loaded.kinds == (AttentionKind.DECODER_SELF,)
+    assert loaded.source_tokens == ()
+    assert loaded.text == "A new car"
+
+
+def test_where_tokens_are_in_the_text_is_found_again(path: Path) -> None:
+    saved = trace()
+    save_npz(saved, path)
+    places = [(token.start, token.end) for token in load_npz(path).source_tokens]
+    assert places == [(token.start, token.end) for token in saved.source_tokens]
+
+
+def test_special_tokens_may_be_named(path: Path) -> None:
+    np.savez(path, **foreign(special_tokens=np.array(["there", "never"])))
+    kinds = [token.kind for token in load_npz(path).source_tokens]
+    assert kinds == [TokenKind.SPECIAL, TokenKind.PIECE, TokenKind.SPECIAL, TokenKind.SPECIAL]
+
+
+def test_other_arrays_are_left_alone(path: Path) -> None:
+    np.savez(path, **foreign(hidden=np.array([{}], dtype=object), special_tokens=np.array([])))
+    assert load_npz(path).kinds == (AttentionKind.CROSS,)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_weights_of_any_precision_are_read(path: Path, dtype: type[np.floating[Any]]) -> None:
+    weights = np.random.default_rng(0).dirichlet(np.ones(S), (1, 2, T)).astype(dtype)
+    np.savez(path, **foreign(cross=np.asfortranarray(weights)))
+    loaded = load_npz(path).layer_weights(AttentionKind.CROSS, 0)
+    assert np.array_equal(loaded, weights[0].astype(np.float32))
 
 
 @pytest.mark.parametrize(
@@ -174,18 +207,28 @@ def test_words_are_found_in_the_pieces_of_any_tokenizer(
         ({"cross": np.full((2, T, S), 0.25)}, "cross has shape"),
         ({"cross": np.zeros((0, 2, T, S))}, "cross has shape"),
         ({"cross": np.full((1, 2, T, S), 0.3)}, "cross has rows that do not add up"),
-        ({"cross": np.full((1, 2, T, S), np.nan)}, "cross has cells"),
+        ({"cross": np.full((1, 2, T, S), np.nan)}, "cross has cells that are not a number"),
+        ({"cross": partly(np.nan)}, r"cross has cells .*cross\[0, 1, 2, 0\], nan"),
+        ({"cross": partly(-0.5)}, r"cross has cells .*cross\[0, 1, 2, 0\], -0\.5"),
+        ({"cross": partly(0.5)}, r"rows that do not add up to 1, .* cross\[0, 1, 2\], 1\.25"),
         ({"cross": np.array([[[[1.5, -0.5, 0, 0]] * T] * 2])}, "cross has cells"),
         ({"cross": np.ones((1, 2, T, S), dtype=np.int64)}, "cross has type int64"),
         ({"cross": np.array("x")}, "cross"),
-        ({"source_tokens": np.array("hi")}, "needs the array source_tokens"),
+        ({"source_tokens": np.array("hi")}, "source_tokens has shape"),
+        ({"source_tokens": np.arange(S)}, "source_tokens has .*type int64"),
+        ({"source_tokens": np.array([b"a"] * S)}, "source_tokens has .*type"),
+        ({"source_tokens": np.array([["a"] * S])}, r"source_tokens has shape \[1, 4\]"),
+        ({"source_tokens": np.array([])}, "needs the array source_tokens"),
+        ({"special_tokens": np.arange(2)}, "special_tokens has"),
+        ({"text": np.array(["a", "b"])}, "text has type"),
+        ({"translation": np.array(1)}, "translation has type int64"),
         ({"predicted_tokens": np.array(["a"])}, "predicted_tokens"),
         ({"log_probabilities": np.zeros((T, 1))}, "log_probabilities"),
         ({"log_probabilities": np.array(["a"] * T)}, "log_probabilities"),
         ({"log_probabilities": np.array([-1.0, np.nan, -1.0])}, "log_probabilities has entries"),
         ({"log_probabilities": np.array([-1.0, 0.5, -1.0])}, "log_probabilities has entries"),
         ({"decoder_self": np.full((1, 1, T, T), 1 / T)}, "decoder_self has weight on tokens"),
-        ({"source_tokens": np.array([{}] * S, dtype=object)}, "not a trace"),
+        ({"source_tokens": np.array([{}] * S, dtype=object)}, "source_tokens cannot be read"),
     ],
 )
 def test_a_wrong_array_is_named(path: Path, changes: dict[str, Any], named: str) -> None:
