@@ -146,7 +146,7 @@ def test_a_trace_of_another_program_is_shown(desk: Desk, qtbot: QtBot, tmp_path:
     desk.documents.open(path)
     qtbot.waitUntil(lambda: desk.session.status.message == "trace from bert.npz")
     assert desk.session.trace.heads("encoder_self", 11) == range(12)
-    assert desk.session.text == ""
+    assert desk.session.text == "hi"
 
 
 @pytest.mark.parametrize(
