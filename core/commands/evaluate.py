@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.bundled import model_path
+from core.checkpoints.opening import Kind, recognise
+from core.commands.translate import add_search_arguments, chosen_search
 from core.errors import UserError
 from core.fields import require
 
@@ -18,9 +20,6 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--model", metavar="M", help="a file or a bundled model (default: the first)"
-    )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--source", metavar="FILE", type=Path, help="a sentence a line")
     what.add_argument(
@@ -50,8 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sentences", type=int, default=1_000, help="for --gold (1000)")
     parser.add_argument("--pairs", type=int, default=600, help="minimal pairs for --gold (600)")
     parser.add_argument("--seed", type=int, default=0, help="of the sentences for --gold (0)")
-    parser.add_argument("--beam", type=int, default=4, help="1 is greedy search (4)")
-    parser.add_argument("--alpha", type=float, default=0.6, help="of the length penalty (0.6)")
+    add_search_arguments(parser)
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or mps")
     parser.add_argument("--json", action="store_true", help="the result as one JSON object")
     parser.add_argument(
@@ -61,6 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Raises UserError if a file cannot be read or files do not belong together."""
+    if args.record and recognise(model_path(args.model))[0] is not Kind.NATIVE:
+        raise UserError("--record keeps the result in a model file; make one with import first.")
     scores = _run_gold(args) if args.gold else _run_references(args)
     if args.record:
         from core.checkpoints.native import add_scores
@@ -77,8 +77,9 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
 
     sentences = _from_corpus(args.corpus) if args.corpus else _from_files(args)
     checkpoint = _load(args)
+    search = chosen_search(args, checkpoint.provenance)
     translations = translate(
-        checkpoint.model, checkpoint.tokenizer, [source for source, _ in sentences], _search(args)
+        checkpoint.model, checkpoint.tokenizer, [source for source, _ in sentences], search
     )
     scores = score(
         [translation.text for translation in translations],
@@ -93,7 +94,7 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
         print(f"BLEU {scores.bleu:.1f}  {scores.bleu_signature}")
         print(f"chrF {scores.chrf:.1f}  {scores.chrf_signature}")
     name = names_of(args.corpus)[0] if args.corpus else args.source.name
-    return {name: result | {"beam": args.beam, "alpha": args.alpha}}
+    return {name: result | {"beam": search.beam, "alpha": search.alpha}}
 
 
 def _from_corpus(corpus: str) -> list[tuple[str, list[str]]]:
@@ -130,17 +131,18 @@ def _run_gold(args: argparse.Namespace) -> dict[str, Any]:
     for name in ("sentences", "pairs"):
         require(getattr(args, name) >= 1, f"--{name}", getattr(args, name), "1 or more")
     checkpoint = _load(args)
+    search = chosen_search(args, checkpoint.provenance)
     report = gold_report(
         checkpoint.model,
         checkpoint.tokenizer,
         sentences=args.sentences,
         pairs=args.pairs,
         seed=args.seed,
-        search=_search(args),
+        search=search,
     )
     print(json.dumps(report.to_dict()) if args.json else _describe(report))
     return {
-        "gold": report.to_dict() | {"beam": args.beam, "alpha": args.alpha},
+        "gold": report.to_dict() | {"beam": search.beam, "alpha": search.alpha},
         "it_head": report.it_head(),
     }
 
@@ -171,13 +173,7 @@ def _head(score: HeadScore) -> str:
 
 
 def _load(args: argparse.Namespace) -> Checkpoint:
-    from core.checkpoints.native import load_checkpoint
+    from core.checkpoints.opening import open_model
     from core.device import choose_device
 
-    return load_checkpoint(model_path(args.model), choose_device(args.device))
-
-
-def _search(args: argparse.Namespace) -> Any:
-    from core.decoding.config import SearchConfig
-
-    return SearchConfig(beam=args.beam, alpha=args.alpha)
+    return open_model(model_path(args.model), choose_device(args.device))

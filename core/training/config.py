@@ -230,6 +230,14 @@ class RunConfig:
     model: ModelConfig
     training: TrainingConfig
 
+    def __post_init__(self) -> None:
+        model = self.model
+        for field in ("target_vocab_size", "suppressed_ids", "unchosen_ids"):
+            allowed = (
+                "nothing, as a run learns one vocabulary, of which each piece can be an output"
+            )
+            require(not getattr(model, field), field, getattr(model, field), allowed)
+
     def with_settings(self, settings: Mapping[str, Any]) -> RunConfig:
         """A copy with some fields of either part changed.
 
