@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +30,6 @@ from core.errors import UserError
 from core.text.marian import MarianTokenizer
 
 _NORM_EPSILON = 1e-6  # of all its layer norms: src/layers/generic.h
-
-
-def is_marian_npz(path: Path) -> bool:
-    """Whether an `.npz` describes a model of Marian; not if it cannot be read."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return f"{OPTIONS}.npy" in archive.namelist()
-    except (OSError, ValueError, zipfile.BadZipFile):
-        return False
 
 
 def import_marian_npz(path: str | Path) -> Checkpoint:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.bundled import model_path
-from core.checkpoints.opening import Kind, recognise
+from core.checkpoints.kinds import Kind, recognise
 from core.commands.translate import add_search_arguments, chosen_search
 from core.errors import UserError
 from core.fields import require

@@ -21,7 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Raises UserError if the model cannot be read, is ours already, or OUT not be written."""
-    from core.checkpoints.opening import Kind, open_model, recognise
+    from core.checkpoints.kinds import Kind, recognise
+    from core.checkpoints.opening import open_model
 
     if recognise(args.path)[0] is Kind.NATIVE:
         raise UserError(

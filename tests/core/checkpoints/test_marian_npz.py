@@ -13,7 +13,8 @@ import torch
 import yaml
 from numpy.typing import NDArray
 
-from core.checkpoints.marian_npz import import_marian_npz, is_marian_npz
+from core.checkpoints.kinds import is_marian_npz
+from core.checkpoints.marian_npz import import_marian_npz
 from core.checkpoints.native import Checkpoint, load_checkpoint, save_checkpoint
 from core.decoding.config import GREEDY, SearchConfig
 from core.decoding.search import search

@@ -1,0 +1,59 @@
+"""What kind of model there is at a path, told from names alone: no torch is needed for it."""
+
+from __future__ import annotations
+
+import zipfile
+from enum import Enum
+from pathlib import Path
+
+from core.errors import UserError
+
+_IN_FOLDERS = {  # files of a MarianMT folder, any of which stands for it
+    *("config.json", "generation_config.json", "tokenizer_config.json", "model.safetensors"),
+    *("pytorch_model.bin", "source.spm", "target.spm", "vocab.json", "target_vocab.json"),
+}
+
+
+class Kind(Enum):
+    NATIVE = "Transformer Viz model"
+    MARIAN_FOLDER = "MarianMT folder"
+    MARIAN_NPZ = "Marian model"
+
+
+def recognise(path: str | Path) -> tuple[Kind, Path]:
+    """What there is at a path, and where it begins.
+
+    A MarianMT folder is known by its ``config.json``; each of its files stands for it. Other
+    folders are Marian's own, and what is not recognised is taken for a model of ours, whose
+    reader says what is wrong with it.
+
+    Raises:
+        UserError: nothing is there, or it is a folder of something else.
+    """
+    path = Path(path)
+    try:
+        if path.is_dir():
+            if (path / "config.json").exists():
+                return Kind.MARIAN_FOLDER, path
+            if any(path.glob("*.npz")):
+                return Kind.MARIAN_NPZ, path
+            raise UserError(
+                f"{path} holds no model: a MarianMT folder has a config.json, and a Marian model "
+                "is an .npz file."
+            )
+        if path.name in _IN_FOLDERS and (path.parent / "config.json").is_file():
+            return Kind.MARIAN_FOLDER, path.parent
+    except PermissionError as error:
+        raise UserError(f"{path} may not be read; change its permissions.") from error
+    except (OSError, ValueError):
+        return Kind.NATIVE, path
+    return (Kind.MARIAN_NPZ if path.suffix == ".npz" else Kind.NATIVE), path
+
+
+def is_marian_npz(path: Path) -> bool:
+    """Whether an `.npz` describes a model of Marian; not if it cannot be read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "special:model.yml.npy" in archive.namelist()
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return False
