@@ -48,6 +48,7 @@ CORE_ENTRANCES = {"core.cli", "core.commands", "core.__main__"}
 APP_VALUES = {
     *("core.errors", "core.files", "core.config", "core.bundled", "core.heads"),
     *("core.decoding.beam_tree", "core.decoding.penalty"),
+    "core.checkpoints.kinds",
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
     *("core.training.probe", "core.training.probe_log", "core.training.run_folder"),
     "core.training.schedule",

@@ -75,7 +75,7 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
     controller = Controller(session, engine, settings, file)
     session.change_options(**asdict(settings.options))
     controller.comparison.choose_text(settings.second_text)
-    if Path(settings.second_model).is_file():
+    if settings.second_model and Path(settings.second_model).exists():
         controller.comparison.choose_model(Path(settings.second_model))
     window = Window(session, controller, ThemeManager(app, settings.theme), log)
     if options.size is not None:
@@ -105,7 +105,7 @@ def _start(window: Window, controller: Controller, options: Options) -> None:
     """Open the model, and what was asked for beside it: a trace, a session or a text."""
     path = None if options.file is None else model_path(str(options.file))
     settings, documents = controller.settings, window.files.documents
-    if path is None or (not path.is_dir() and _kind(path) is Kind.CHECKPOINT):
+    if path is None or _kind(path) is Kind.CHECKPOINT:
         controller.open_first(path)
     else:
         controller.open_first()

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from core.analysis.contributions import Contributions
-from core.checkpoints.header import Header, read_header
+from core.checkpoints.header import read_header
+from core.checkpoints.kinds import Kind, recognise
 from core.decoding.beam_tree import BeamTree
 from core.errors import UserError
 from core.text.tokens import TokenKind
@@ -36,6 +37,7 @@ from transformer_viz.worker import Context
 
 if TYPE_CHECKING:
     from core.checkpoints.native import Checkpoint
+    from core.decoding.config import SearchConfig
 
 MAX_TOKENS = 5_000
 """A longer text is refused: one head's map alone would take more than 100 MB."""
@@ -136,19 +138,21 @@ class TorchBackend:
             yield
 
     def _read(self, path: Path, context: Context) -> tuple[ModelInfo, Checkpoint]:
-        header = read_header(path)  # a file that is no model is refused before torch is needed
+        kind, path = recognise(path)
+        if kind is Kind.NATIVE:
+            read_header(path)  # a file that is no model is refused before torch is needed
         if "torch" not in sys.modules:
             context.report("Loading the engine …")
             _map_torch()
         import torch
 
         torch.set_num_threads(self._threads)
-        from core.checkpoints.native import load_checkpoint
+        from core.checkpoints.opening import open_model
 
         context.report(f"Reading {path.name} …")
-        checkpoint = load_checkpoint(path)
+        checkpoint = open_model(path)
         context.check()
-        return _info(header, path, checkpoint.tokenizer.identity), checkpoint
+        return _info(kind, path, checkpoint), checkpoint
 
     def explain(
         self, text: str, search: Search, context: Context, target: str | None = None
@@ -159,7 +163,8 @@ class TorchBackend:
     def compare(
         self, path: Path, text: str, search: Search, context: Context
     ) -> tuple[ModelInfo, Trace]:
-        kept = (one for one in (self._first, self._second) if one and one[0].path == path)
+        place = recognise(path)[1]
+        kept = (one for one in (self._first, self._second) if one and one[0].path == place)
         one = next(kept, None)
         if one is None:
             one = self._second = self._read(path, context)
@@ -188,7 +193,6 @@ class TorchBackend:
     def what_if(
         self, text: str, search: Search, positions: bool, seed: int | None, context: Context
     ) -> Variant:
-        from core.decoding.config import SearchConfig
         from core.trace.what_if import trace_variant
 
         checkpoint = self._ready()
@@ -198,7 +202,7 @@ class TorchBackend:
             text,
             positions=positions,
             seed=seed,
-            search=SearchConfig(beam=search.beam, alpha=search.alpha),
+            search=_config(checkpoint, search),
             check=context.check,
         )
 
@@ -247,12 +251,10 @@ class TorchBackend:
 
     def beam_tree(self, text: str, search: Search, context: Context) -> BeamTree:
         from core.decoding.beam_growth import grow_tree
-        from core.decoding.config import SearchConfig
 
         checkpoint = self._ready()
         tokenizer = checkpoint.tokenizer
-        config = SearchConfig(beam=search.beam, alpha=search.alpha)
-        source = tokenizer.encode(text)
+        config, source = _config(checkpoint, search), tokenizer.encode(text)
         return grow_tree(checkpoint.model, source, config, tokenizer.target.token, context.check)
 
     def resolution(self, context: Context) -> Resolution:
@@ -285,7 +287,6 @@ class TorchBackend:
         context: Context,
         target: str | None = None,
     ) -> Trace:
-        from core.decoding.config import SearchConfig
         from core.trace.record import trace_text
 
         tokenizer = checkpoint.tokenizer
@@ -303,7 +304,7 @@ class TorchBackend:
             checkpoint.tokenizer,
             text,
             target=target,
-            search=SearchConfig(beam=search.beam, alpha=search.alpha),
+            search=_config(checkpoint, search),
             check=context.check,
         )
 
@@ -329,18 +330,34 @@ def _map_torch() -> None:
     dlopen(os.fsencode(library), os.RTLD_NOW)
 
 
-def _info(header: Header, path: Path, vocabulary: bytes) -> ModelInfo:
-    config = header.config
+def _config(checkpoint: Checkpoint, search: Search) -> SearchConfig:
+    """What was set in the window, and for the rest what the model brings along."""
+    from core.decoding.config import SearchConfig
+
+    return SearchConfig.of_model(checkpoint.provenance, beam=search.beam, alpha=search.alpha)
+
+
+def _info(kind: Kind, path: Path, checkpoint: Checkpoint) -> ModelInfo:
+    config = checkpoint.config
     return ModelInfo(
-        name=path.stem,
+        name=_name(kind, path),
         path=path,
         encoder_layers=config.encoder_layers,
         decoder_layers=config.decoder_layers,
         encoder_heads=config.encoder_heads,
         decoder_heads=config.decoder_heads,
         d_model=config.d_model,
-        parameters=header.parameters,
-        provenance=header.provenance,
-        vocabulary=hashlib.sha256(vocabulary).hexdigest(),
+        parameters=checkpoint.model.parameter_count(),
+        provenance=checkpoint.provenance,
+        vocabulary=hashlib.sha256(checkpoint.tokenizer.identity).hexdigest(),
         pruned=frozenset(config.pruned_heads),
+        languages=checkpoint.tokenizer.languages,
     )
+
+
+def _name(kind: Kind, path: Path) -> str:
+    """Marian's own files are called after what they are; their folder says which model it is."""
+    if path.is_dir():
+        return path.name
+    generic = kind is Kind.MARIAN_NPZ and path.stem.startswith("model")
+    return path.absolute().parent.name if generic else path.stem

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from transformer_viz.checksums import checksum
 from transformer_viz.distance_report import DistanceReport, ReportStore, read_report
 from transformer_viz.heads.analysis import Progress, read_progress
-from transformer_viz.heads.store import checksum
 from transformer_viz.session import ModelInfo, Session
 from transformer_viz.training.child import Child
 from transformer_viz.views.stream import Stream

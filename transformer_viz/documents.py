@@ -1,4 +1,4 @@
-"""Files that the window opens and saves: checkpoints, traces, sessions and texts."""
+"""What the window opens and saves: models, traces, sessions, texts and runs."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -7,6 +7,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from core.checkpoints.kinds import Kind as ModelKind
+from core.checkpoints.kinds import is_marian_npz, recognise
 from core.errors import UserError
 from core.trace.npz import load_npz
 from core.trace.trace import Trace
@@ -35,32 +37,38 @@ class Kind(StrEnum):
     TRACE = "trace"
     SESSION = "session"
     TEXT = "text"
+    RUN = "run"
 
 
 _SUFFIXES = {
     ".safetensors": Kind.CHECKPOINT,
-    ".npz": Kind.TRACE,
     SUFFIX: Kind.SESSION,
     ".txt": Kind.TEXT,
 }
 
 
 def kind_of(path: Path) -> Kind:
-    """What a file is, by its name, else by how it begins.
+    """What a file or folder is, by its name, else by how it begins.
 
     Raises:
         UserError: it cannot be read, or is none of these.
     """
-    known = _SUFFIXES.get(path.suffix.lower())
-    if known is not None:
-        return known
+    if path.is_dir():
+        return _kind_of_folder(path)
+    if recognise(path)[0] is ModelKind.MARIAN_FOLDER:  # a file of one
+        return Kind.CHECKPOINT
+    suffix = path.suffix.lower()
+    if suffix == ".npz":
+        return _kind_of_npz(path)
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
     try:
         with path.open("rb") as file:
             start = file.read(1024)
     except OSError as error:
         raise UserError(f"Could not open {path}: {error.strerror or error}.") from error
     if start.startswith(b"PK"):  # a zip archive, as .npz is
-        return Kind.TRACE
+        return _kind_of_npz(path)
     if start[8:9] == b"{":  # after the eight bytes of the header's length
         return Kind.CHECKPOINT
     if start.lstrip().startswith(b"{"):
@@ -68,6 +76,20 @@ def kind_of(path: Path) -> Kind:
     if b"\0" not in start:
         return Kind.TEXT
     raise UserError(f"{path} is neither a model, a trace, a session nor a text.")
+
+
+def _kind_of_folder(path: Path) -> Kind:
+    try:
+        if (path / "run.json").exists():
+            return Kind.RUN
+    except OSError as error:
+        raise UserError(f"{path} may not be read; change its permissions.") from error
+    recognise(path)
+    return Kind.CHECKPOINT
+
+
+def _kind_of_npz(path: Path) -> Kind:
+    return Kind.CHECKPOINT if is_marian_npz(path) else Kind.TRACE
 
 
 def load_text(path: Path) -> str:
@@ -125,17 +147,16 @@ class Documents(QObject):
         """Open a file of any kind; what is shown stays until it has been read. `selection` is for
         a trace."""
         path = path.absolute()
-        if path.is_dir():
-            self.runWanted.emit(path)
-            return
         try:
             kind = kind_of(path)
         except UserError as error:
             self._controller.noticed.emit(str(error))
             return
         transfers = self._controller.transfers
-        if kind is Kind.CHECKPOINT:
-            self._controller.open(path)
+        if kind is Kind.RUN:
+            self.runWanted.emit(path)
+        elif kind is Kind.CHECKPOINT:
+            self._controller.open(recognise(path)[1])
         elif kind is Kind.TRACE:
             transfers.open(
                 lambda: load_npz(path), lambda trace: self._show_trace(path, trace, selection)

@@ -22,11 +22,20 @@ from transformer_viz.selection import Cell, Selection, axes, carried, changed, c
 
 
 @dataclass(frozen=True, slots=True)
+class Search:
+    """How the translation is found: beam 1 is greedy; alpha is the length penalty."""
+
+    beam: int = 1
+    alpha: float = 0.6
+
+
+@dataclass(frozen=True, slots=True)
 class ModelInfo:
     """The facts about a loaded checkpoint that the window may show.
 
     `vocabulary`: the same for two models that cut texts into the same pieces. `pruned`: by
-    `Head.code`, the heads that were taken out; the others keep their numbers.
+    `Head.code`, the heads that were taken out; the others keep their numbers. `languages`: tokens
+    such as ``>>deu<<``, with one of which a text chooses the target language.
     """
 
     name: str
@@ -40,20 +49,25 @@ class ModelInfo:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     vocabulary: str = ""
     pruned: frozenset[str] = frozenset()
+    languages: tuple[str, ...] = ()
+
+    @property
+    def search(self) -> Search | None:
+        """The search that the model was made for, if it brings one along."""
+        brought = self.provenance.get("decoding")
+        return None if brought is None else Search(brought["beam"], brought["alpha"])
+
+    @property
+    def penalty(self) -> str:
+        """The form of its length penalty, of `core.decoding.penalty.PENALTIES`."""
+        form: str = self.provenance.get("decoding", {}).get("penalty", "gnmt")
+        return form
 
     def has(self, head: Head) -> bool:
         encoder = head.kind is AttentionKind.ENCODER_SELF
         layers = self.encoder_layers if encoder else self.decoder_layers
         heads = self.encoder_heads if encoder else self.decoder_heads
         return head.layer < layers and head.head < heads and head.code not in self.pruned
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """How the translation is found: beam 1 is greedy; alpha is the length penalty."""
-
-    beam: int = 1
-    alpha: float = 0.6
 
 
 class Phase(StrEnum):

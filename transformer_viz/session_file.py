@@ -5,7 +5,6 @@ for where they were, then beside the session file, a model also among the bundle
 missing or has changed is said, not guessed.
 """
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from core.files import atomic_write_text
 from core.trace.npz import load_npz
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.checks import MOST_ITEMS, number, record, sequence, whole
+from transformer_viz.checksums import checksum
 from transformer_viz.gates import STRONGEST, Gates, gates
 from transformer_viz.options import View, ViewOptions
 from transformer_viz.selection import Selection
@@ -33,8 +33,8 @@ MOST_BYTES = 10_000_000
 class SavedModel:
     """
     Attributes:
-        path: of the checkpoint, or nothing for a bundled one.
-        sha256: of the file, in hexadecimal, to notice that it is another one now.
+        path: of the file or folder, or nothing for a bundled one.
+        sha256: its checksum, to notice that it is another one now.
     """
 
     name: str
@@ -121,9 +121,10 @@ def load_session(path: Path) -> Found:
 
 
 def saved_model(path: Path) -> SavedModel:
-    """How a session names a checkpoint. Reads the whole file, so not in the window's thread."""
+    """How a session names a model. Reads all of it, so not in the window's thread."""
     bundled = path in bundled_models()
-    return SavedModel(name=path.stem, path="" if bundled else str(path), sha256=_digest(path))
+    name = path.name if path.is_dir() else path.stem
+    return SavedModel(name=name, path="" if bundled else str(path), sha256=_digest(path))
 
 
 def saved_gates(current: Gates) -> tuple[SavedGate, ...]:
@@ -180,15 +181,14 @@ def _find_model(path: Path, model: SavedModel | None) -> tuple[Path | None, str]
 
 
 def _find(session: Path, name: str) -> Path | None:
-    """A file that a session names: where it was, else beside the session."""
+    """What a session names: where it was, else beside the session."""
     places = (Path(name), session.with_name(Path(name).name)) if name else ()
-    return next((place for place in places if place.is_file()), None)
+    return next((place for place in places if place.exists()), None)
 
 
 def _digest(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return checksum(path)
     except OSError:
         return ""
 

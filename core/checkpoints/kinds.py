@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from enum import Enum
 from pathlib import Path
@@ -28,18 +29,19 @@ def recognise(path: str | Path) -> tuple[Kind, Path]:
     reader says what is wrong with it.
 
     Raises:
-        UserError: nothing is there, or it is a folder of something else.
+        UserError: it is a folder of something else or may not be read, or a zip archive.
     """
     path = Path(path)
     try:
         if path.is_dir():
-            if (path / "config.json").exists():
+            names = os.listdir(path)
+            if "config.json" in names:
                 return Kind.MARIAN_FOLDER, path
-            if any(path.glob("*.npz")):
+            if any(name.endswith(".npz") for name in names):
                 return Kind.MARIAN_NPZ, path
             raise UserError(
-                f"{path} holds no model: a MarianMT folder has a config.json, and a Marian model "
-                "is an .npz file."
+                f"{path} holds no model: a MarianMT folder has a config.json, a Marian model is an "
+                ".npz file, and a training run has a run.json."
             )
         if path.name in _IN_FOLDERS and (path.parent / "config.json").is_file():
             return Kind.MARIAN_FOLDER, path.parent
@@ -47,6 +49,8 @@ def recognise(path: str | Path) -> tuple[Kind, Path]:
         raise UserError(f"{path} may not be read; change its permissions.") from error
     except (OSError, ValueError):
         return Kind.NATIVE, path
+    if path.suffix.lower() == ".zip":
+        raise UserError(f"{path} is a zip archive; unpack it and open the folder that is in it.")
     return (Kind.MARIAN_NPZ if path.suffix == ".npz" else Kind.NATIVE), path
 
 

@@ -67,7 +67,7 @@ def test_a_file_is_known_by_name_or_contents(
 
 def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
-    for path, said in ((tmp_path / "a.png", "neither"), (tmp_path, "Could not open")):
+    for path, said in ((tmp_path / "a.png", "neither"), (tmp_path, "holds no model")):
         with pytest.raises(UserError, match=said) as caught:
             kind_of(path)
         assert str(path) in str(caught.value)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from transformer_viz.checksums import checksum
 from transformer_viz.heads.report import Report, read_head, read_heads
-from transformer_viz.heads.store import Measured, Question, Store, checksum
+from transformer_viz.heads.store import Measured, Question, Store
 from transformer_viz.session import ModelInfo, Session
 from transformer_viz.training.child import Child
 from transformer_viz.views.stream import Stream

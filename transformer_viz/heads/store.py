@@ -7,7 +7,6 @@ so that no line keeps the interpreter for long.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -96,12 +95,6 @@ class Store:
         files = sorted(self._folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
         for path in files[:-MOST_FILES]:
             path.unlink(missing_ok=True)
-
-
-def checksum(path: Path) -> str:
-    """The SHA-256 of a file. Raises OSError."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 _check_question = record(Question)

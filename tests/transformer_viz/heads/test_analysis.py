@@ -8,8 +8,9 @@ import pytest
 from core.trace.trace import AttentionKind, Head
 from tests.transformer_viz.heads.answers import answer
 from tests.transformer_viz.heads.desk import Desk, desk
+from transformer_viz.checksums import checksum
 from transformer_viz.heads.analysis import UNREADABLE, HeadAnalysis, Progress, read_progress
-from transformer_viz.heads.store import MOST_FILES, Question, Store, checksum
+from transformer_viz.heads.store import MOST_FILES, Question, Store
 
 __all__ = ["desk"]
 
