@@ -24,7 +24,7 @@ def stage(qapp: object, qtbot: QtBot) -> Iterator[Stage]:
     stage.controller.translate(OWN)
     qtbot.waitUntil(stage.shows(OWN))
     yield stage
-    stage.engine.close()
+    stage.controller.close()
 
 
 @pytest.fixture
