@@ -178,6 +178,8 @@ def _decoding(search: Settings) -> dict[str, Any]:
         "penalty": "length",
         "stopping": "exact" if search.values.get("early_stopping") == "never" else "estimate",
     }
+    if search.values.get("forced_eos_token_id") is not None:
+        decoding["free_end"] = True
     if (longest := search.values.get("max_length")) is not None:
         decoding["max_length"] = int(longest) - 1  # there the begin token counts
     return decoding

@@ -74,7 +74,7 @@ def beam_search(
         logits = model.step(prefixes[:, :, -1].flatten(), cache).float()  # [B·R, V]
         must_end = [length == longest[sentence] for sentence in live for _ in range(beam)]
         # With one end token a row, 2R candidates hold at least R that go on.
-        best, tokens = best_next(logits, 2 * beam, model.config, must_end)
+        best, tokens = best_next(logits, 2 * beam, model.config, must_end, free_end=config.free_end)
         looked_at = best_candidates(log_probabilities, best, tokens)
         ended = list(ending(looked_at, beam, end))
         for row, parent, log_probability in ended:

@@ -17,7 +17,12 @@ _NEVER = float("-inf")
 
 
 def best_next(
-    logits: Tensor, count: int, config: ModelConfig, must_end: Sequence[bool]
+    logits: Tensor,
+    count: int,
+    config: ModelConfig,
+    must_end: Sequence[bool],
+    *,
+    free_end: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """The ``count`` most probable tokens of each row, best first.
 
@@ -27,6 +32,7 @@ def best_next(
     Args:
         logits: [N, V].
         must_end: for each row, whether only the end token may come next.
+        free_end: whether it then costs nothing, see ``SearchConfig``.
 
     Returns:
         log-probabilities and tokens, [N, min(count, V)] each; -inf where nothing may come.
@@ -38,6 +44,8 @@ def best_next(
         ending = torch.tensor(must_end, device=logits.device)[:, None]  # [N, 1]
         is_end = torch.arange(logits.shape[-1], device=logits.device) == config.eos_id  # [V]
         log_probabilities.masked_fill_(ending & ~is_end, _NEVER)
+        if free_end:
+            log_probabilities.masked_fill_(ending & is_end, 0.0)
     return top_k(log_probabilities, min(count, logits.shape[-1]))
 
 

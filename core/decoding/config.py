@@ -28,6 +28,8 @@ class SearchConfig:
             finished; "estimate" stops earlier, when ``beam`` hypotheses are finished and the best
             live one, at its present length, scores no better than the worst of them
             (transformers, with ``early_stopping`` False).
+        free_end: where an output is as long as it may be, the end token that has to follow costs
+            nothing (transformers' ``forced_eos_token_id``) instead of having its own probability.
         n_best: how many hypotheses to find, at most ``beam``.
     """
 
@@ -37,6 +39,7 @@ class SearchConfig:
     max_extra: int = 50
     max_length: int | None = None
     stopping: str = "exact"
+    free_end: bool = False
     n_best: int = 1
 
     def __post_init__(self) -> None:

@@ -41,7 +41,9 @@ def greedy_search(
         check()
         logits = model.step(tokens, cache).float()  # [N, V]
         must_end = [length == longest[sentence] for sentence in live]
-        best, best_tokens = best_next(logits, 1, model.config, must_end)  # [N, 1]
+        best, best_tokens = best_next(
+            logits, 1, model.config, must_end, free_end=config.free_end
+        )  # [N, 1]
         tokens = best_tokens[:, 0]  # [N]
         chosen = tokens.tolist()
         for sentence, token, log_probability in zip(live, chosen, best[:, 0].tolist(), strict=True):

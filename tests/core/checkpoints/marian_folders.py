@@ -74,7 +74,8 @@ def save_marian_folder(
     languages: tuple[str, ...] = (),
     pickled: bool = False,
     half: bool = False,
-    seed: int = 0,
+    end_bias: float = 3.0,
+    seed: int = 2,
     generation: Mapping[str, Any] | None = None,
     **changes: Any,
 ) -> Any:
@@ -85,6 +86,7 @@ def save_marian_folder(
         languages: tokens such as ``>>deu<<`` in the vocabulary.
         pickled: as ``pytorch_model.bin``, with every name that a shared matrix has.
         half: weights in half precision.
+        end_bias: of the end token's score; with more, translations end sooner.
         generation: settings for ``generation_config.json``.
         changes: of the configuration.
     """
@@ -95,10 +97,12 @@ def save_marian_folder(
     folder.mkdir(parents=True, exist_ok=True)
     english, german = pieces(ENGLISH, 120), pieces(GERMAN, 110)
     if separate:
-        # Padding has one id on both sides.
-        german = german[: len(dict.fromkeys(english))]
-        source = vocabulary(english[: len(german)])
-        target: dict[str, int] = vocabulary(german)
+        # Padding has one id on both sides, so the shorter one is filled up.
+        size = max(len(english), len(german))
+        source, target = (
+            vocabulary((*side, *(f"filler{n}" for n in range(size - len(side)))))
+            for side in (english, german)
+        )
     else:
         source = target = vocabulary((*languages, *english, *german))
     pad = source["<pad>"]
@@ -112,7 +116,7 @@ def save_marian_folder(
                 "share_encoder_decoder_embeddings": not separate,
                 "pad_token_id": pad,
                 "decoder_start_token_id": pad,
-                "init_std": 0.3,
+                "init_std": 0.2,
             }
             | changes
         )
@@ -120,7 +124,7 @@ def save_marian_folder(
     model = MarianMTModel(config).eval()
     with torch.no_grad():
         model.final_logits_bias.normal_()
-        model.final_logits_bias[0, 0] += 3.0  # so that translations end
+        model.final_logits_bias[0, 0] += end_bias
         for parameter in model.parameters():
             if parameter.dim() == 1:
                 parameter.add_(0.1 * torch.randn_like(parameter))
