@@ -177,11 +177,11 @@ class ProbePage(QWidget):
             self.curves.show_curves(None)
             return
         selected = self._session.selection.primary
+        gated = " Measured with every head on." if self._session.gates else ""
         self.caption.setText(
             f"{relation.sentences} sentences of the generated corpus that training never sees. The "
             "model is right if the later word is the most probable after the right beginning, a "
-            "head if the word that is needed is its heaviest."
-            + " Measured with every head on." * bool(self._session.gates)
+            f"head if the word that is needed is its heaviest.{gated}"
         )
         self.curves.show_curves(
             CurvesPicture(
