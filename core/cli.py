@@ -21,6 +21,7 @@ COMMANDS = {
     "trace": "save the attention of one sentence as .npz",
     "info": "say what a model or a preset is",
     "import": "make a model of another program one file",
+    "get": "get a translation model from the hub",
     "corpus": "print sentences of the generated corpus",
     "estimate": "say what a training run would need",
     "train": "train a model",

@@ -28,6 +28,7 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.decoding": {"core.config", "core.model", "core.text"},
     "core.trace": {"core.config", "core.decoding", "core.model", "core.text"},
     "core.checkpoints": {"core.config", "core.model", "core.text"},
+    "core.remote": set(),
     "core.evaluation": {
         *("core.config", "core.model", "core.text", "core.corpus"),
         *("core.decoding", "core.trace", "core.checkpoints"),
@@ -53,6 +54,7 @@ APP_VALUES = {
     *("core.training.probe", "core.training.probe_log", "core.training.run_folder"),
     "core.training.schedule",
     "core.corpus.grammar.registry",
+    "core.remote.pairs",
     *("core.analysis.composition", "core.analysis.contributions"),
     *(
         "core.text.tokens",

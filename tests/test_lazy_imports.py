@@ -38,12 +38,13 @@ def imported_by(*arguments: str) -> set[str]:
         "core.analysis.contributions",
         *("core.training.config", "core.training.estimate", "core.training.run_folder"),
         "core.corpus.grammar.registry",
+        "core.remote.pairs",
     ],
 )
 def test_values_need_neither_torch_nor_qt(module: str) -> None:
     found = imported_by("-c", f"import {module}")
     assert "core" in found
-    assert not found & {"torch", "sentencepiece", "PySide6", "pyqtgraph"}
+    assert not found & {"torch", "sentencepiece", "huggingface_hub", "PySide6", "pyqtgraph"}
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])

@@ -1,4 +1,4 @@
-"""How far a pass over a corpus has come, told on stderr."""
+"""How far a long command has come, told on stderr."""
 
 from __future__ import annotations
 
@@ -22,42 +22,67 @@ class Counting:
 
     def __init__(
         self,
-        total: int,
+        total: int | None,
         stream: TextIO,
         *,
         as_json: bool,
+        begin: int = 0,
+        show: Callable[[int], str] = "{:,}".format,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """
+        Args:
+            total: None while nobody knows; ``end`` then says that all is done.
+            begin: how many were done before this began.
+            show: a number for people.
+        """
         self._total = total
         self._stream = stream
         self._as_json = as_json
         self._redrawn = stream.isatty() and not as_json
+        self._begin = begin
+        self._show = show
         self._clock = clock
         self._began = self._told = clock()
 
     def __call__(self, done: int) -> None:
         now = self._clock()
-        finished = done >= self._total
+        finished = self._total is not None and done >= self._total
         if not finished and now - self._told < self._seconds_between():
             return
         self._told = now
-        left = (self._total - done) * (now - self._began) / done if done else None
         if self._as_json:
+            left = self._seconds_left(done)
             line = {"done": done, "total": self._total, "seconds_left": left}
             print(json.dumps(line), file=self._stream, flush=True)
+        elif finished:
+            self.end()
         elif self._redrawn:
             width = shutil.get_terminal_size().columns - 1
-            text = "\r\x1b[K" if finished else "\r" + self._bar(done, left)[:width] + "\x1b[K"
+            text = "\r" + self._bar(done)[:width] + "\x1b[K"
             print(text, end="", file=self._stream, flush=True)
-        elif not finished:
-            print(self._bar(done, left), file=self._stream, flush=True)
+        else:
+            print(self._bar(done), file=self._stream, flush=True)
+
+    def end(self) -> None:
+        """Take the bar away."""
+        if self._redrawn:
+            print("\r\x1b[K", end="", file=self._stream, flush=True)
 
     def _seconds_between(self) -> float:
         short = self._as_json or self._redrawn
         return SECONDS_BETWEEN_JSON if short else SECONDS_BETWEEN_LINES
 
-    def _bar(self, done: int, left: float | None) -> str:
+    def _seconds_left(self, done: int) -> float | None:
+        if self._total is None or done <= self._begin:
+            return None
+        return (self._total - done) * (self._told - self._began) / (done - self._begin)
+
+    def _bar(self, done: int) -> str:
+        if self._total is None:
+            return self._show(done)
         filled = round(done / self._total * BAR_CELLS)
         bar = "█" * filled + "░" * (BAR_CELLS - filled)
+        left = self._seconds_left(done)
         time_left = "" if left is None else f"  {left:,.0f} s left"
-        return f"{bar} {done:,}/{self._total:,}{time_left}"
+        return f"{bar} {self._show(done)}/{self._show(self._total)}{time_left}"

@@ -51,3 +51,26 @@ def test_a_file_has_few_lines() -> None:
         count(done)
     assert len(stream.getvalue().splitlines()) == 6
     assert "\r" not in stream.getvalue()
+
+
+def test_what_was_done_before_takes_no_time() -> None:
+    stream, clock = io.StringIO(), Clock()
+    count = Counting(100, stream, as_json=True, begin=50, clock=clock)
+    clock.now += 5
+    count(60)
+    assert json.loads(stream.getvalue())["seconds_left"] == 20.0
+
+
+def test_a_total_that_nobody_knows() -> None:
+    stream, clock = Terminal(), Clock()
+    count = Counting(None, stream, as_json=False, show=lambda number: f"{number} B", clock=clock)
+    clock.now += 1
+    count(7)
+    assert stream.getvalue() == "\r7 B\x1b[K"
+    count.end()
+    assert stream.getvalue().endswith("\r\x1b[K")
+    stream = Terminal()
+    count = Counting(None, stream, as_json=True, clock=clock)
+    clock.now += 1
+    count(7)
+    assert json.loads(stream.getvalue()) == {"done": 7, "total": None, "seconds_left": None}

@@ -1,0 +1,120 @@
+"""transformer-viz get: bring a translation model from the hub into the user's cache."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.errors import UserError
+from core.remote.pairs import PAIRS, repository_of
+
+if TYPE_CHECKING:
+    from core.remote.models import Offer
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "pair",
+        nargs="?",
+        metavar="PAIR",
+        help="as in en-de, or a repository of the hub, OWNER/NAME; without it the pairs are "
+        "listed, and nobody is asked",
+    )
+    parser.add_argument(
+        "--about", action="store_true", help="only ask the hub for size and licence"
+    )
+    parser.add_argument(
+        "--cache", type=Path, metavar="FOLDER", help="instead of the user's folder for caches"
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="the result as one JSON object, and progress in bytes as JSON lines",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Raises UserError for a name that is none, and if the hub does not give the model."""
+    if args.pair is None:
+        _list(as_json=args.json)
+        return 0
+    repository = repository_of(args.pair)
+    if repository is None:
+        raise UserError(
+            f"{args.pair!r} is neither a pair of languages, as in en-de, nor OWNER/NAME."
+        )
+    _get(repository, args)
+    return 0
+
+
+def _list(*, as_json: bool) -> None:
+    if as_json:
+        rows = [
+            {
+                "pair": pair.name,
+                "source": pair.source,
+                "target": pair.target,
+                "repository": pair.repository,
+            }
+            for pair in PAIRS.values()
+        ]
+        print(json.dumps(rows))
+        return
+    for pair in PAIRS.values():
+        print(f"{pair.name:<8}{pair.source} to {pair.target}")
+
+
+def _get(repository: str, args: argparse.Namespace) -> None:
+    from core.commands.counting import Counting
+    from core.remote import models
+    from core.remote.fetching import megabytes
+    from core.remote.receipt import read_receipt
+
+    folder = models.model_folder(repository, args.cache)
+    receipt = read_receipt(folder)
+    if receipt is not None:
+        if not args.json:
+            print(f"{receipt.source} is here already: {receipt.licence}", file=sys.stderr)
+        _answer(
+            folder,
+            {
+                "repository": receipt.source,
+                "revision": receipt.revision,
+                "licence": receipt.licence,
+                "size": receipt.bytes,
+                "here": receipt.bytes,
+            },
+            args,
+        )
+        return
+    offer = models.look_up(repository, args.cache)
+    if not args.json:
+        kept = f", of which {megabytes(offer.here)} are here" if offer.here else ""
+        print(
+            f"{offer.repository}: {megabytes(offer.size)}{kept}; licence: {offer.licence}",
+            file=sys.stderr,
+        )
+    if not args.about:
+        tell = Counting(offer.size, sys.stderr, as_json=args.json, begin=offer.here, show=megabytes)
+        models.download(offer, tell)
+    _answer(folder, _about(offer), args)
+
+
+def _about(offer: Offer) -> dict[str, Any]:
+    return {
+        "repository": offer.repository,
+        "revision": offer.revision,
+        "licence": offer.licence,
+        "size": offer.size,
+        "here": offer.here,
+    }
+
+
+def _answer(folder: Path, about: dict[str, Any], args: argparse.Namespace) -> None:
+    if args.json:
+        print(json.dumps({**about, "folder": str(folder)}))
+    elif not args.about:
+        print(folder)

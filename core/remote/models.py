@@ -1,0 +1,163 @@
+"""MarianMT models from the hub, as folders in the user's cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from huggingface_hub import HfApi, hf_hub_url
+from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
+from huggingface_hub.hf_api import ModelInfo, RepoSibling
+from huggingface_hub.utils import build_hf_headers
+
+from core.errors import UserError
+from core.remote.fetching import Progress, RemoteFile, bytes_here, fetch, total_size
+from core.remote.receipt import Receipt, cache_folder, read_receipt
+from core.remote.site import TIMEOUT, asking
+
+INSTEAD = (
+    "copy the model's folder from a computer that has it and open that (File, Open; "
+    "or --model FOLDER)"
+)
+_NEEDED = ("config.json", "source.spm", "target.spm", "vocab.json")
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # the first one there is
+_WANTED = (
+    *("generation_config.json", "target_vocab.json", "tokenizer_config.json"),
+    *("special_tokens_map.json", "README.md", "LICENSE"),
+)
+_LICENCES = {
+    "apache-2.0": "Apache 2.0",
+    "cc-by-4.0": "CC BY 4.0",
+    "cc-by-nc-4.0": "CC BY-NC 4.0",
+    "cc-by-sa-4.0": "CC BY-SA 4.0",
+    "mit": "MIT",
+}
+NO_LICENCE = "not stated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What a repository holds that is needed here.
+
+    Attributes:
+        revision: the commit, 40 hexadecimal digits.
+        licence: as the model's card says, or ``NO_LICENCE``.
+        folder: where its files go.
+    """
+
+    repository: str
+    revision: str
+    licence: str
+    files: tuple[RemoteFile, ...]
+    folder: Path
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return total_size(self.files) or 0
+
+    @property
+    def here(self) -> int:
+        """Bytes that are here already."""
+        return bytes_here(self.files)
+
+
+def model_folder(repository: str, cache: Path | None = None) -> Path:
+    return cache_folder(cache).joinpath("models", *repository.split("/"))
+
+
+def downloaded(repository: str, cache: Path | None = None) -> Path | None:
+    """Its folder if it is here, whole; asks nobody."""
+    folder = model_folder(repository, cache)
+    return None if read_receipt(folder) is None else folder
+
+
+def look_up(repository: str, cache: Path | None = None, endpoint: str | None = None) -> Offer:
+    """Ask the hub what a model is.
+
+    Args:
+        endpoint: of the hub; None is what huggingface_hub uses.
+
+    Raises:
+        UserError: the hub cannot be reached or has no such model, or it is not one of Marian's.
+    """
+    api = HfApi(endpoint=endpoint)
+    with asking(api.endpoint, INSTEAD):
+        try:
+            info = api.model_info(repository, files_metadata=True, timeout=TIMEOUT)
+        except GatedRepoError as error:
+            raise UserError(
+                f"{repository} is given only to those who asked for it on the hub; ask there, "
+                "then log in with: hf auth login"
+            ) from error
+        except (RepositoryNotFoundError, HFValidationError) as error:
+            raise UserError(
+                f"The hub has no model {repository}; `transformer-viz get` lists pairs that it has."
+            ) from error
+    return _offer(info, model_folder(repository, cache), api.endpoint)
+
+
+def download(offer: Offer, progress: Progress) -> Path:
+    """Its folder, once all of it is there and agrees with the hub's checksums.
+
+    Raises:
+        UserError: as ``core.remote.fetching.fetch`` does.
+    """
+    fetch(offer.files, offer.folder, progress, INSTEAD)
+    Receipt.of(
+        offer.folder,
+        [file.path for file in offer.files],
+        source=offer.repository,
+        revision=offer.revision,
+        licence=offer.licence,
+    ).write(offer.folder)
+    return offer.folder
+
+
+def _offer(info: ModelInfo, folder: Path, endpoint: str) -> Offer:
+    there = {sibling.rfilename: sibling for sibling in info.siblings or ()}
+    _require_marian(info, set(there))
+    weights = next(name for name in _WEIGHTS if name in there)
+    names = [*_NEEDED, *(name for name in _WANTED if name in there), weights]
+    revision = str(info.sha)
+    headers = build_hf_headers()
+    return Offer(
+        repository=info.id,
+        revision=revision,
+        licence=_licence(info),
+        folder=folder,
+        files=tuple(
+            RemoteFile(
+                url=hf_hub_url(info.id, name, revision=revision, endpoint=endpoint),
+                path=folder / name,
+                size=there[name].size,
+                checksum=_checksum(there[name]),
+                headers=headers,
+            )
+            for name in names
+        ),
+    )
+
+
+def _require_marian(info: ModelInfo, names: set[str]) -> None:
+    kind = (info.config or {}).get("model_type", "marian")
+    if kind != "marian":
+        raise UserError(f"{info.id} is a {kind} model; only Marian models can be opened.")
+    missing = [name for name in _NEEDED if name not in names]
+    if not names & set(_WEIGHTS):
+        missing.append(" or ".join(_WEIGHTS))
+    if missing:
+        raise UserError(f"{info.id} is no MarianMT model: it has no {', no '.join(missing)}.")
+
+
+def _checksum(file: RepoSibling) -> str | None:
+    """Large files have a SHA-256, small ones the id that git gives them."""
+    if file.lfs is not None:
+        return f"sha256:{file.lfs.sha256}"
+    return None if file.blob_id is None else f"git:{file.blob_id}"
+
+
+def _licence(info: ModelInfo) -> str:
+    said = info.card_data.get("license") if info.card_data is not None else None
+    names = said if isinstance(said, list) else [said]
+    return ", ".join(_LICENCES.get(str(name), str(name)) for name in names if name) or NO_LICENCE
