@@ -33,8 +33,8 @@ def assemble(config: ModelConfig, parts: Parts, weights: Weights, origin: str) -
     parameters = dict(model.named_parameters())
     assert parameters.keys() == parts.keys(), parameters.keys() ^ parts.keys()
     filled = {
-        name: _stacked([weights.take(one) for one in parts[name]], parameter.shape, parts[name])
-        for name, parameter in parameters.items()
+        name: _stacked([weights.take(one) for one in names], parameters[name].shape, names, origin)
+        for name, names in parts.items()
     }
     model.load_state_dict(filled, strict=False, assign=True)
     if isinstance(model.positions, SinusoidalPositions):
@@ -62,20 +62,17 @@ def require_all_used(present: Collection[str], wanted: Collection[str], origin: 
             )
 
 
-def _stacked(tensors: Sequence[Tensor], shape: torch.Size, names: Sequence[str]) -> Tensor:
+def _stacked(
+    tensors: Sequence[Tensor], shape: torch.Size, names: Sequence[str], origin: str
+) -> Tensor:
     """One below the other; a row [1, n] serves as a vector [n]."""
     if len(shape) == 1:
         tensors = [one[0] if one.dim() == 2 and len(one) == 1 else one for one in tensors]
+    needed = [shape[0] // len(tensors), *shape[1:]]
     for one, name in zip(tensors, names, strict=True):
-        if one.dim() != len(shape) or one.shape[1:] != shape[1:]:
-            raise _wrong_shape(name, one)
-    if sum(map(len, tensors)) != shape[0] or len({len(one) for one in tensors}) > 1:
-        raise _wrong_shape(names[0], tensors[0])
+        if list(one.shape) != needed:
+            raise UserError(
+                f"{origin}: {name} has shape {list(one.shape)}; the model that its configuration "
+                f"describes needs {needed}."
+            )
     return tensors[0] if len(tensors) == 1 else torch.cat(list(tensors))
-
-
-def _wrong_shape(name: str, tensor: Tensor) -> UserError:
-    return UserError(
-        f"The tensor {name} has shape {list(tensor.shape)}, which is not that of the model that "
-        "its configuration describes."
-    )

@@ -39,6 +39,8 @@ def recognise(path: str | Path) -> tuple[Kind, Path]:
                 return Kind.MARIAN_FOLDER, path
             if any(name.endswith(".npz") for name in names):
                 return Kind.MARIAN_NPZ, path
+            for name in names:
+                _refuse_quantised(path / name)
             raise UserError(
                 f"{path} holds no model: a MarianMT folder has a config.json, a Marian model is an "
                 ".npz file, and a training run has a run.json."
@@ -49,9 +51,19 @@ def recognise(path: str | Path) -> tuple[Kind, Path]:
         raise UserError(f"{path} may not be read; change its permissions.") from error
     except (OSError, ValueError):
         return Kind.NATIVE, path
+    _refuse_quantised(path)
     if path.suffix.lower() == ".zip":
         raise UserError(f"{path} is a zip archive; unpack it and open the folder that is in it.")
     return (Kind.MARIAN_NPZ if path.suffix == ".npz" else Kind.NATIVE), path
+
+
+def _refuse_quantised(path: Path) -> None:
+    """By the name that Marian gives to files of intgemm."""
+    if ".intgemm" in path.name:
+        raise UserError(
+            f"{path} is a quantised Marian model, packed for the processor; open the .npz file "
+            "that it was made from."
+        )
 
 
 def is_marian_npz(path: Path) -> bool:

@@ -22,7 +22,7 @@ from core.checkpoints.npz_vocabulary import (
     padded_tokenizer,
     read_sides,
 )
-from core.checkpoints.npz_weights import OPTIONS, MarianWeights, parts, positions, require_floats
+from core.checkpoints.npz_weights import OPTIONS, MarianWeights, parts, positions, require_matrices
 from core.checkpoints.plain_yaml import read_mapping
 from core.checkpoints.refusal import RefusedError
 from core.config import ModelConfig
@@ -54,7 +54,7 @@ def import_marian_npz(path: str | Path) -> Checkpoint:
 
 def _imported(path: Path, arrays: NpzArrays) -> Checkpoint:
     options = _options(path, arrays)
-    require_floats(arrays)
+    require_matrices(arrays)
     settings = model_settings(options) | positions(arrays)
     sizes = vocabulary_sizes(options)
     search = decoder_options(path)
@@ -77,7 +77,7 @@ def _model_in(path: Path) -> Path:
     try:
         if not path.is_dir():
             return path
-        found = sorted(path.glob("*.npz"))
+        found = sorted(file for file in path.iterdir() if file.suffix == ".npz")
     except OSError as error:
         raise UserError(f"{path} may not be read; change its permissions.") from error
     models = [file for file in found if not file.name.endswith(".optimizer.npz")]

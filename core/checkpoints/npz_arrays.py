@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -96,7 +97,7 @@ class NpzArrays:
         # What zipfile and NumPy raise for damaged, encrypted, pickled and other files.
         except (
             *(ValueError, KeyError, EOFError, RuntimeError, NotImplementedError, SyntaxError),
-            *(zlib.error, zipfile.BadZipFile, zipfile.LargeZipFile),
+            *(zlib.error, zipfile.BadZipFile, zipfile.LargeZipFile, tokenize.TokenError),
         ) as error:
             raise UserError(
                 f"{self.path} is no readable .npz file: it is damaged, cut off or of another kind."

@@ -54,13 +54,14 @@ def parameter_names(arrays: NpzArrays) -> frozenset[str]:
     return frozenset(arrays.layouts) - {OPTIONS}
 
 
-def require_floats(arrays: NpzArrays) -> None:
+def require_matrices(arrays: NpzArrays) -> None:
     """
     Raises:
-        RefusedError: the weights are quantised, or of another type than float32 and float16.
+        RefusedError: the weights are quantised, of another type than float32 and float16, or no
+            matrices.
     """
     for name in sorted(parameter_names(arrays)):
-        dtype = arrays.layouts[name].dtype
+        shape, dtype = arrays.layouts[name]
         if dtype.kind in "iu" or "QuantMult" in name:
             raise RefusedError(
                 f"its weights are quantised ({name} is {dtype}); open the model that it was made "
@@ -68,6 +69,8 @@ def require_floats(arrays: NpzArrays) -> None:
             )
         if dtype not in (np.float32, np.float16):
             raise RefusedError(f"{name} is of type {dtype} and not float32 or float16")
+        if len(shape) != 2:
+            raise RefusedError(f"{name} has shape {list(shape)} and not two dimensions")
 
 
 def positions(arrays: NpzArrays) -> dict[str, Any]:
