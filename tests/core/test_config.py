@@ -68,7 +68,10 @@ def test_a_set_d_k_frees_the_heads_from_dividing_d_model() -> None:
         ({"dropout": -0.1}, "dropout = -0.1 .* 0 or more, below 1"),
         ({"dropout": float("nan")}, "dropout = nan .* 0 or more, below 1"),
         ({"decoder_start": "pad"}, "decoder_start = 'pad' .* bos, zero"),
-        ({"target_vocab_size": 3}, "target_vocab_size = 3 .* more than the largest special id, 3"),
+        (
+            {"target_vocab_size": 3, "shared_embeddings": "none"},
+            "target_vocab_size = 3 .* more than the largest special id, 3",
+        ),
         ({"target_vocab_size": 50}, "shared_embeddings = 'all' .* allowed: target, none"),
         ({"suppressed_ids": (100,)}, r"suppressed_ids = \(100,\) .* ids below 100 without .* 3"),
         ({"suppressed_ids": (3,)}, r"suppressed_ids = \(3,\) .* without the end token, 3"),
