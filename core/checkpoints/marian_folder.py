@@ -44,11 +44,11 @@ def import_marian_folder(path: str | Path) -> Checkpoint:
         d_model=settings.whole("d_model"),
         origin=str(folder),
     )
-    config = ModelConfig(
-        **_shape(settings),
-        **_ids(settings, generation, tokenizer),
-        **tensors.settings,
-    )
+    described = _shape(settings) | _ids(settings, generation, tokenizer) | tensors.settings
+    try:
+        config = ModelConfig(**described)
+    except UserError as error:
+        raise UserError(f"{folder} describes a model that is not possible: {error}") from error
     require_same_size(config, tokenizer, str(folder))
     model = assemble(config, parts(config), tensors, str(folder))
     provenance = {

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given
@@ -63,3 +65,21 @@ def test_a_row_that_must_end_has_the_end_token_alone() -> None:
 def test_no_more_candidates_than_tokens() -> None:
     best, tokens = best_next(torch.randn(3, 7), 20, CONFIG, [False] * 3)
     assert best.shape == tokens.shape == (3, 7)
+
+
+def test_what_is_never_chosen_keeps_its_share() -> None:
+    config = replace(CONFIG, unchosen_ids=(CONFIG.unk_id,))
+    logits = torch.tensor([[9.0, 8.0, 7.0, 1.0, 3.0, 2.0, -1.0]])
+    expected = logits.log_softmax(dim=-1)[0]
+    best, tokens = best_next(logits.clone(), 7, config, [False])
+    assert tokens[0, :4].tolist() == [4, 5, 3, 6]
+    torch.testing.assert_close(best[0, :4], expected[tokens[0, :4]])
+    assert best[0, 4:].tolist() == [float("-inf")] * 3
+
+
+def test_an_end_that_is_free_costs_nothing_where_it_has_to_come() -> None:
+    logits = torch.randn(2, 7)
+    best, tokens = best_next(logits.clone(), 7, CONFIG, [False, True], free_end=True)
+    usual, _ = best_next(logits.clone(), 7, CONFIG, [False, True])
+    assert torch.equal(best[0], usual[0])
+    assert (tokens[1, 0].item(), best[1, 0].item()) == (CONFIG.eos_id, 0.0)

@@ -41,3 +41,14 @@ def test_a_penalty_on_long_outputs_settles_by_the_shortest_continuation() -> Non
     best.add(hypothesis(7, -2.0, config))  # score -14
     assert not best.is_settled(-1.7, length=7)  # 8 · 1.7 = 13.6
     assert best.is_settled(-1.8, length=7)
+
+
+def test_an_estimate_waits_for_a_whole_beam_and_then_takes_the_present_length() -> None:
+    config = SearchConfig(beam=2, alpha=1.0, penalty="length", stopping="estimate")
+    best = NBest(config, longest=100)
+    best.add(hypothesis(4, -4.0, config))  # score -1
+    assert not best.is_settled(-50.0, length=5)
+    best.add(hypothesis(5, -10.0, config))  # score -2
+    assert not best.is_settled(-9.9, length=5)
+    assert best.is_settled(-10.0, length=5)
+    assert [one.score for one in best.hypotheses] == [-1.0]  # n_best is 1

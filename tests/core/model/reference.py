@@ -34,8 +34,9 @@ class Reference:
         """[T, V]; figure 1 from bottom to top."""
         tied = self.config.shared_embeddings
         source_table = self.weights["source_embedding.weight"]
-        target_table = source_table if tied == "all" else self.weights["target_embedding.weight"]
-        output = target_table if tied != "none" else self.weights["output_embedding.weight"]
+        inputs_tied, output_tied = tied in ("all", "inputs"), tied in ("all", "target")
+        target_table = source_table if inputs_tied else self.weights["target_embedding.weight"]
+        output = target_table if output_tied else self.weights["output_embedding.weight"]
 
         x = self.embed(source_table, source)
         for layer in range(self.config.encoder_layers):
@@ -44,15 +45,18 @@ class Reference:
             x = self.feed_forward_block(name, x)
         memory = self.final_norm("encoder_norm", x)
 
-        x = self.embed(target_table, target_in)
+        x = self.embed(target_table, target_in, start=self.config.decoder_start)
         for layer in range(self.config.decoder_layers):
             name = f"decoder.{layer}"
             x = self.self_attention_block(name, "decoder_self", x, causal=True)
             x = self.cross_attention_block(name, x, memory)
             x = self.feed_forward_block(name, x)
-        return self.final_norm("decoder_norm", x) @ output.T + self.weights.get("output_bias", 0.0)
+        hidden = self.final_norm("decoder_norm", x)
+        logits: Array = hidden @ output.T + self.weights.get("output_bias", 0.0)
+        logits[:, list(self.config.suppressed_ids)] = -math.inf
+        return logits
 
-    def embed(self, table: Array, ids: Sequence[int]) -> Array:
+    def embed(self, table: Array, ids: Sequence[int], start: str = "bos") -> Array:
         """Sections 3.4 and 3.5: [n, D]."""
         scale = math.sqrt(self.config.d_model) if self.config.scale_embedding else 1.0
         rows = []
@@ -61,7 +65,8 @@ class Reference:
                 encoding = self.weights["positions.weight"][position]
             else:
                 encoding = self.sinusoid(position)
-            rows.append(scale * table[token] + encoding)
+            known = not (start == "zero" and position == 0)
+            rows.append(known * scale * table[token] + encoding)
         return np.array(rows)
 
     def sinusoid(self, position: int) -> Array:
@@ -91,7 +96,9 @@ class Reference:
         return np.array(rows)
 
     def final_norm(self, name: str, x: Array) -> Array:
-        return x if self.config.norm == "post" else self.layer_norm(name, x)
+        top_norm = self.config.top_norm
+        has_norm = self.config.norm == "pre" if top_norm is None else top_norm
+        return self.layer_norm(name, x) if has_norm else x
 
     def linear(self, name: str, x: Array) -> Array:
         return x @ self.weights[f"{name}.weight"].T + self.weights.get(f"{name}.bias", 0.0)

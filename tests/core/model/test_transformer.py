@@ -52,13 +52,16 @@ def test_exact_parameter_counts(changes: dict[str, Any], expected: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shared", "matrices"), [("all", 1), ("target", 2), ("none", 3)], ids=["all", "target", "none"]
+    ("shared", "matrices"), [("all", 1), ("target", 2), ("inputs", 2), ("none", 3)]
 )
 def test_shared_embeddings_are_one_parameter(shared: str, matrices: int) -> None:
     model = small_transformer(shared_embeddings=shared)
     embeddings = (model.source_embedding, model.target_embedding, model.output_embedding)
     assert len({id(embedding.weight) for embedding in embeddings}) == matrices
-    assert (model.target_embedding.weight is model.output_embedding.weight) == (shared != "none")
+    output_tied = model.target_embedding.weight is model.output_embedding.weight
+    inputs_tied = model.target_embedding.weight is model.source_embedding.weight
+    assert output_tied == (shared in ("all", "target"))
+    assert inputs_tied == (shared in ("all", "inputs"))
 
 
 @settings(max_examples=60, deadline=None)
