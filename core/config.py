@@ -11,8 +11,11 @@ from core.errors import UserError
 from core.fields import from_mapping, require, require_choice, require_share
 from core.heads import AttentionKind, Head, read_head
 
-_MOST_PARTS = 1_000
-"""Layers, or heads of one: a file that asks for more is damaged, and would take all memory."""
+_MOST = {
+    **dict.fromkeys(("encoder_layers", "decoder_layers", "encoder_heads", "decoder_heads"), 1_000),
+    **dict.fromkeys(("d_model", "encoder_d_ff", "decoder_d_ff"), 1_000_000),
+}
+"""A file that asks for more is damaged, and would take all memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,9 +100,8 @@ class ModelConfig:
             "max_positions",
         ):
             require(getattr(self, field) >= 1, field, getattr(self, field), "1 or more")
-        for field in ("encoder_layers", "decoder_layers", "encoder_heads", "decoder_heads"):
-            value = getattr(self, field)
-            require(value <= _MOST_PARTS, field, value, f"{_MOST_PARTS:,} at most")
+        for field, most in _MOST.items():
+            require(getattr(self, field) <= most, field, getattr(self, field), f"{most:,} at most")
         for field in ("d_k", "d_v"):
             value = getattr(self, field)
             require(value is None or value >= 1, field, value, "1 or more, or null")

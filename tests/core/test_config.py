@@ -47,6 +47,7 @@ def test_a_set_d_k_frees_the_heads_from_dividing_d_model() -> None:
         ({"d_model": 9, "d_k": 3}, "d_model = 9 .* an even number"),
         ({"encoder_layers": 0}, "encoder_layers = 0 .* 1 or more"),
         ({"encoder_layers": 10**9}, "encoder_layers = 1000000000 .* 1,000 at most"),
+        ({"d_model": 10**12}, "d_model = 1000000000000 .* 1,000,000 at most"),
         ({"decoder_heads": 10**9, "d_k": 1}, "decoder_heads = 1000000000 .* 1,000 at most"),
         ({"decoder_layers": -1}, "decoder_layers = -1 .* 1 or more"),
         ({"encoder_heads": 7}, "encoder_heads = 7 .* a divisor of d_model = 512, or set d_k"),
