@@ -42,9 +42,9 @@ FOLDERS: dict[str, dict[str, Any]] = {
     "pickled": {"pickled": True},
     "languages": {"languages": (">>deu<<", ">>nds<<")},
 }
-LIVELY = {"init_std": 0.4}
+LIVELY: dict[str, Any] = {"init_std": 0.4}
 """Weights so large that what comes next depends on much, and rounding is felt in the maps."""
-SOON_ENDED = {"init_std": 0.5, "end_bias": 5.0}
+SOON_ENDED: dict[str, Any] = {"init_std": 0.5, "end_bias": 5.0}
 SENTENCES = (
     *ENGLISH,
     "It was tired.",

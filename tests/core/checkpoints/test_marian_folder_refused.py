@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "opus"
 
 
-def change_tensors(folder: Path, change: Callable[[dict[str, torch.Tensor]], None]) -> None:
+def change_tensors(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -> None:
     path = folder / "model.safetensors"
     tensors = load_file(path)
     change(tensors)
