@@ -90,8 +90,9 @@ def _floats(tensor: Tensor, name: str, path: Path, copy: bool = False) -> Tensor
 
 
 def _unreadable(path: Path, error: Exception) -> UserError:
-    if isinstance(error, FileNotFoundError):
+    # safetensors says of a file that may not be read that it does not exist.
+    if isinstance(error, FileNotFoundError) and not path.exists():
         return UserError(f"{path} does not exist; check the name.")
-    if isinstance(error, PermissionError):
+    if isinstance(error, FileNotFoundError | PermissionError):
         return UserError(f"{path} may not be read; change its permissions.")
     return UserError(f"{path} is truncated or damaged; copy or download it again.")

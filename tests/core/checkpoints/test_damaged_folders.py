@@ -242,7 +242,19 @@ def test_a_folder_that_may_not_be_read(folder: Path, monkeypatch: pytest.MonkeyP
     assert f"{folder} may not be read; change its permissions." in refusal(folder)
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root may read all")
+needs_permissions = pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() == 0, reason="root may read all"
+)
+
+
+@needs_permissions
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "source.spm"])
+def test_a_file_without_permissions(folder: Path, name: str) -> None:
+    (folder / name).chmod(0o000)
+    assert f"{name} may not be read; change its permissions." in refusal(folder)
+
+
+@needs_permissions
 @pytest.mark.parametrize("mode", [0o000, 0o100, 0o400])
 def test_a_folder_without_permissions(folder: Path, mode: int) -> None:
     folder.chmod(mode)
