@@ -54,7 +54,7 @@ APP_VALUES = {
     *("core.training.probe", "core.training.probe_log", "core.training.run_folder"),
     "core.training.schedule",
     "core.corpus.grammar.registry",
-    "core.remote.pairs",
+    *("core.remote.cache", "core.remote.pairs"),
     *("core.analysis.composition", "core.analysis.contributions"),
     *(
         "core.text.tokens",

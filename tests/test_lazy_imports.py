@@ -38,7 +38,7 @@ def imported_by(*arguments: str) -> set[str]:
         "core.analysis.contributions",
         *("core.training.config", "core.training.estimate", "core.training.run_folder"),
         "core.corpus.grammar.registry",
-        "core.remote.pairs",
+        *("core.remote.cache", "core.remote.pairs"),
     ],
 )
 def test_values_need_neither_torch_nor_qt(module: str) -> None:

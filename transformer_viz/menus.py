@@ -35,6 +35,7 @@ class DocumentMenus:
             self._add_recent(menu)
             menu.addSeparator()
             menu.addAction(self._actions["open"])
+            menu.addAction(self._actions["get_model"])
 
         _fill_when_opened(menu, fill)
 

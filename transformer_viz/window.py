@@ -34,6 +34,7 @@ from transformer_viz.heads.commands import HeadsCommands
 from transformer_viz.heads.role_lines import RoleLines
 from transformer_viz.help_commands import HelpCommands
 from transformer_viz.history import History
+from transformer_viz.hub.commands import HubCommands
 from transformer_viz.menus import DocumentMenus
 from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Phase, Session, Status
@@ -73,9 +74,10 @@ class Window(QMainWindow):
         themes: ThemeManager,
         log: Path | None = None,
         runs: Path | None = None,
+        cache: Path | None = None,
     ) -> None:
         """`log`: the file that errors go to, if there is one; `runs`: the folder for training runs,
-        the user's own by default."""
+        `cache`: the one for downloads, both the user's own by default."""
         super().__init__()
         self._session = session
         self._controller = controller
@@ -90,6 +92,7 @@ class Window(QMainWindow):
         self.training = TrainingCommands(self, session, controller, runs)
         self.heads = HeadsCommands(self, session, controller)
         self.gates = GateCommands(self, session, controller)
+        self.hub = HubCommands(self, cache)
         self.history = History(session, controller, self)
         self._documents = DocumentMenus(self.commands, controller, self.files.documents.open)
         add_commands(self.commands, self, session, controller, self._documents)
@@ -304,6 +307,7 @@ class Window(QMainWindow):
             self.status_line,
             self.training,
             self.heads,
+            self.hub,
         ):
             view.apply_theme(theme)
 
@@ -359,6 +363,7 @@ class Window(QMainWindow):
         self.hide()
         self.training.close()
         self.gates.close()
+        self.hub.close()
         self._controller.close()
         event.accept()
 

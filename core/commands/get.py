@@ -70,10 +70,10 @@ def _list(*, as_json: bool) -> None:
 def _get(repository: str, args: argparse.Namespace) -> None:
     from core.commands.counting import Counting
     from core.remote import models
+    from core.remote.cache import model_folder, read_receipt
     from core.remote.fetching import megabytes
-    from core.remote.receipt import read_receipt
 
-    folder = models.model_folder(repository, args.cache)
+    folder = model_folder(repository, args.cache)
     receipt = read_receipt(folder)
     if receipt is not None:
         if not args.json:

@@ -11,8 +11,8 @@ from huggingface_hub.hf_api import ModelInfo, RepoSibling
 from huggingface_hub.utils import build_hf_headers
 
 from core.errors import UserError
+from core.remote.cache import Receipt, model_folder
 from core.remote.fetching import Progress, RemoteFile, bytes_here, fetch, total_size
-from core.remote.receipt import Receipt, cache_folder, read_receipt
 from core.remote.site import TIMEOUT, asking
 
 INSTEAD = (
@@ -60,16 +60,6 @@ class Offer:
     def here(self) -> int:
         """Bytes that are here already."""
         return bytes_here(self.files)
-
-
-def model_folder(repository: str, cache: Path | None = None) -> Path:
-    return cache_folder(cache).joinpath("models", *repository.split("/"))
-
-
-def downloaded(repository: str, cache: Path | None = None) -> Path | None:
-    """Its folder if it is here, whole; asks nobody."""
-    folder = model_folder(repository, cache)
-    return None if read_receipt(folder) is None else folder
 
 
 def look_up(repository: str, cache: Path | None = None, endpoint: str | None = None) -> Offer:

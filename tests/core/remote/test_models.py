@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import UserError
-from core.remote.models import Offer, download, downloaded, look_up, model_folder
-from core.remote.receipt import NAME, read_receipt
+from core.remote.cache import NAME, downloaded_models, model_folder, read_receipt
+from core.remote.models import Offer, download, look_up
 from tests.core.remote.sites import COMMIT, Site, contents, marian_files, publish, resolved
 
 REPOSITORY = "Helsinki-NLP/opus-mt-en-de"
@@ -33,7 +33,7 @@ def test_size_and_licence_are_told_before_anything_is_downloaded(
 def test_what_is_needed_comes_checked_and_with_a_receipt(site: Site, tmp_path: Path) -> None:
     files = marian_files()
     publish(site, REPOSITORY, files)
-    assert downloaded(REPOSITORY, tmp_path) is None
+    assert downloaded_models(tmp_path) == {}
     heard: list[int] = []
     found = offer(site, tmp_path)
     folder = download(found, heard.append)
@@ -45,7 +45,7 @@ def test_what_is_needed_comes_checked_and_with_a_receipt(site: Site, tmp_path: P
     assert receipt is not None
     assert (receipt.source, receipt.revision, receipt.licence) == (REPOSITORY, COMMIT, "CC BY 4.0")
     assert receipt.bytes == found.size
-    assert downloaded(REPOSITORY, tmp_path) == folder
+    assert downloaded_models(tmp_path) == {REPOSITORY: folder}
 
 
 def test_safetensors_are_preferred(site: Site, tmp_path: Path) -> None:
@@ -75,11 +75,11 @@ def test_a_folder_from_which_something_went_is_not_whole(site: Site, tmp_path: P
     publish(site, REPOSITORY, marian_files())
     folder = download(offer(site, tmp_path), lambda here: None)
     (folder / "vocab.json").unlink()
-    assert downloaded(REPOSITORY, tmp_path) is None
+    assert downloaded_models(tmp_path) == {}
     site.asked.clear()
     download(offer(site, tmp_path), lambda here: None)
     assert [path for _, path, _ in site.asked][1:] == [resolved(REPOSITORY, "vocab.json")]
-    assert downloaded(REPOSITORY, tmp_path) == folder
+    assert downloaded_models(tmp_path) == {REPOSITORY: folder}
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"files": {"a": 3}}', '{"files": 5}'])

@@ -1,4 +1,5 @@
-"""What lies in a folder that was downloaded: where it comes from, on which terms, and checksums."""
+"""What has been downloaded: folders in the user's cache, each with a receipt that says what lies in
+it, where that comes from, and on which terms."""
 
 from __future__ import annotations
 
@@ -19,6 +20,21 @@ NAME = "download.json"
 def cache_folder(chosen: Path | None) -> Path:
     """The folder that is named, else the user's own one for this application."""
     return chosen or platformdirs.user_cache_path("transformer-viz", appauthor=False)
+
+
+def model_folder(repository: str, cache: Path | None = None) -> Path:
+    """Where a model from the hub goes."""
+    return cache_folder(cache).joinpath("models", *repository.split("/"))
+
+
+def downloaded_models(cache: Path | None = None) -> dict[str, Path]:
+    """The folders of the models that are here, whole, by their repositories."""
+    folders = [path.parent for path in cache_folder(cache).glob(f"models/*/*/{NAME}")]
+    return {
+        f"{folder.parent.name}/{folder.name}": folder
+        for folder in sorted(folders)
+        if read_receipt(folder) is not None
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""Translation models from the hub: the list of pairs, and the download beside the window."""
