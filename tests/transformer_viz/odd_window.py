@@ -116,6 +116,7 @@ class OddWindow:
 
     def _painted(self, view: StageView) -> StageView:
         self.bot.waitUntil(lambda: not self.busy)
+        QApplication.processEvents()  # what changed its size is laid out when the events say so
         view.grab()
         return view
 

@@ -1,11 +1,12 @@
 """Token labels along the two axes of a map.
 
 Rows are labelled right-aligned beside their cells, columns at 45° above theirs, both with their
-number. Where cells are smaller than letters, every second, fifth, tenth … token is labelled.
+number. Where cells are smaller than letters, labels are smaller too, down to `SMALLEST`; then every
+second, fifth, tenth … token is labelled.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -26,6 +27,8 @@ from transformer_viz.theme import GRID, Theme, scaled_font
 LONGEST = 40 * GRID  # pixels that one token's label may take; longer ones are elided
 SLANT = math.sqrt(0.5)  # sine and cosine of 45°
 NUMBER_SIZE = 0.75  # of the font
+SMALLEST = 0.7  # of the font: a label this small can still be read
+_SIZES = (1.0, 0.9, 0.8, SMALLEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,26 @@ def numbers_width(font: QFont, largest: int) -> float:
     return QFontMetricsF(scaled_font(font, NUMBER_SIZE)).horizontalAdvance(str(largest))
 
 
+def row_font(font: QFont, axis: Axis) -> QFont:
+    """Of the labels of rows."""
+    return _fitting(font, axis, _row_needs)
+
+
+def _fitting(font: QFont, axis: Axis, needs: Callable[[QFont, Axis], float]) -> QFont:
+    """The largest in which every label has its place; where none does, the font itself."""
+    sizes = (scaled_font(font, size) for size in _SIZES)
+    return next((one for one in sizes if needs(one, axis) <= axis.pitch), font)
+
+
+def _row_needs(font: QFont, axis: Axis) -> float:
+    return QFontMetricsF(font).height()
+
+
+def _column_needs(font: QFont, axis: Axis) -> float:
+    digits = numbers_width(font, axis.last_number) + GRID
+    return max(QFontMetricsF(font).height() / SLANT * 0.8, digits)
+
+
 def draw_rows(
     painter: QPainter,
     axis: Axis,
@@ -112,6 +135,7 @@ def draw_rows(
     marked: int | None,
 ) -> None:
     """Numbers from `left`, labels up to `right`."""
+    font = row_font(font, axis)
     line = QFontMetricsF(font).height()
     small = scaled_font(font, NUMBER_SIZE)
     numbers = numbers_width(font, axis.last_number)
@@ -144,12 +168,12 @@ def draw_columns(
     marked: int | None,
 ) -> None:
     """Numbers just above `bottom`, slanted labels above these."""
+    font = _fitting(font, axis, _column_needs)
     line = QFontMetricsF(font).height()
     small = scaled_font(font, NUMBER_SIZE)
     number_height = _number_height(font)
     digits = numbers_width(font, axis.last_number) + GRID
-    needed = max(line / SLANT * 0.8, digits)
-    for index in axis.labelled(needed, marked):
+    for index in axis.labelled(_column_needs(font, axis), marked):
         strong = index == marked
         middle = axis.middle(index)
         painter.setFont(small)

@@ -279,7 +279,7 @@ def _draw_hidden(
     centered = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter
     painter.setPen(style.theme.color("faint"))
     painter.drawText(QRectF(left, rows.start - small, HIDDEN_ROOM, small), centered, "hidden")
-    for index in rows.labelled(QFontMetricsF(style.font).height(), marked):
+    for index in rows.labelled(QFontMetricsF(axes.row_font(style.font, rows)).height(), marked):
         painter.setPen(style.theme.color("accent" if index == marked else "soft"))
         box = QRectF(left, rows.middle(index) - small / 2, HIDDEN_ROOM, small)
         painter.drawText(box, centered, f"{hidden[index]:.2f}")

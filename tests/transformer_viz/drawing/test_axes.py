@@ -1,8 +1,10 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPointF
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtGui import QFontMetricsF, QImage, QPainter
+from PySide6.QtWidgets import QApplication
 
 from core.text.tokens import Token
 from transformer_viz.drawing.axes import (
@@ -115,3 +117,17 @@ def test_no_column_lies_beyond_the_ends(qapp) -> None:
     axis = Axis([Token("a")] * 3, origin=40, pitch=30, start=40, end=130)
     assert column_under(axis, QPointF(20, 190), 200, qapp.font()) is None
     assert column_under(axis, QPointF(399, 190), 200, qapp.font()) is None
+
+
+@pytest.mark.parametrize(("share", "labelled"), [(1.0, 8), (0.75, 8), (0.5, 4)])
+def test_small_rows_have_small_labels_before_any_is_left_out(
+    qapp: QApplication, share: float, labelled: int
+) -> None:
+    font = qapp.font()
+    pitch = share * QFontMetricsF(font).height()
+    axis = Axis([Token("it")] * 8, origin=20, pitch=pitch, start=20, end=20 + 8 * pitch)
+    changed = draw(
+        lambda p: draw_rows(p, axis, (), left=0, right=200, font=font, theme=LIGHT, marked=None)
+    )
+    inked = changed[:, 150:].any(axis=1).astype(int)  # beyond the numbers
+    assert (np.diff(inked, prepend=0) == 1).sum() == labelled
