@@ -13,6 +13,7 @@ from transformer_viz.controller import Controller
 from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.help_commands import HelpCommands
 from transformer_viz.menus import DocumentMenus
+from transformer_viz.quantity_commands import add_quantities
 from transformer_viz.session import Search, Session
 from transformer_viz.theme import ThemeChoice
 
@@ -49,7 +50,7 @@ def add_commands(
     _add_decoding(actions, window, controller)
     _add_head(actions, window, session)
     window.training.add_to(actions)
-    _add_view(actions, window, controller)
+    _add_view(actions, window, session, controller)
     _add_help(actions, window.help)
 
 
@@ -144,10 +145,11 @@ def _add_head(actions: Actions, window: Window, session: Session) -> None:
     window.heads.add_to(actions)
 
 
-def _add_view(actions: Actions, window: Window, controller: Controller) -> None:
+def _add_view(actions: Actions, window: Window, session: Session, controller: Controller) -> None:
     for number, (name, title) in enumerate(VIEW_NAMES.items(), start=1):
         show = partial(window.show_view, name)
         actions.add(f"view_{name}", actions.menu("&View"), title, show, f"Alt+{number}")
+    add_quantities(actions, session, partial(window.show_view, "heatmap"))
     actions.menu("&View").addSeparator()
     change = controller.change_settings
     themes, colors = QActionGroup(window), QActionGroup(window)

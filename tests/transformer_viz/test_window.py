@@ -23,7 +23,7 @@ from core.trace.trace import AttentionKind
 from tests.transformer_viz.stage import GOOD, OTHER, Stage, word_trace
 from transformer_viz.bundled import FIRST_TEXT
 from transformer_viz.controller import MAX_CHARACTERS
-from transformer_viz.options import View
+from transformer_viz.options import Quantity, View
 from transformer_viz.palette import Palette
 from transformer_viz.selection import Selection
 from transformer_viz.session import Phase
@@ -247,6 +247,19 @@ def test_the_palette_finds_a_command_by_its_words(shown: Shown, qtbot: QtBot) ->
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert shown.themes.theme is DARK
     qtbot.waitUntil(lambda: shown.window.findChild(Palette) is None)
+
+
+def test_the_palette_finds_what_the_heatmap_shows(shown: Shown, qtbot: QtBot) -> None:
+    shown.window.show_view(View.LINKS)
+    for typed, quantity in (("heatmap alti", Quantity.ALTI), ("heatmap weight", Quantity.WEIGHT)):
+        shown.window.help.show_palette()
+        palette = shown.window.findChild(Palette)
+        qtbot.keyClicks(palette.field, typed)
+        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+        assert shown.session.options.quantity is quantity
+        assert shown.window.commands[f"quantity_{quantity}"].isChecked()
+        assert shown.window.stage.view() is shown.window.stage.heatmap
+        qtbot.waitUntil(lambda: shown.window.findChild(Palette) is None)
 
 
 def test_the_palette_is_walked_by_arrows_and_left_by_escape(shown: Shown, qtbot: QtBot) -> None:
