@@ -11,6 +11,7 @@ from transformer_viz.drawing.labels import display_text
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.drawing.share_bars import ShareLayout, draw_key, draw_shares, share_layout
 from transformer_viz.linking import Place
+from transformer_viz.options import Quantity
 from transformer_viz.quantities import Found
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, LIGHT, Theme
@@ -18,6 +19,10 @@ from transformer_viz.views.accessibility import announce
 from transformer_viz.views.quantity_wording import NAMES
 
 _MARGIN = 4 * GRID
+_CONSTANT = (
+    "Rollout takes half of what each block passes on to be its residual, so after l layers with "
+    "cross-attention the source has 1 − 2⁻ˡ, whatever the text. ALTI+ tells steps apart."
+)
 
 
 class SourceShare(QWidget):
@@ -52,11 +57,15 @@ class SourceShare(QWidget):
             encoder = selection.kind is AttentionKind.ENCODER_SELF
             layer = last if encoder else min(selection.layer + 1, last)
             self.shares = composition.source_share(layer - 1)
-            mean = percent(float(self.shares.mean()))
+            name, mean = NAMES[found.quantity], percent(float(self.shares.mean()))
+            after = f"after decoder layer {layer} of {last}"
+            constant = found.quantity is Quantity.ROLLOUT
             self._about = (
-                f"% from the source by {NAMES[found.quantity]} after decoder layer {layer} of "
-                f"{last}; mean {mean}"
+                f"{name} {after}: {mean} at every step of any text"
+                if constant
+                else f"% from the source by {name} {after}; mean {mean}"
             )
+            self.setToolTip(_CONSTANT if constant else "")
         self.setVisible(self.shares is not None)
         self._follow()
 

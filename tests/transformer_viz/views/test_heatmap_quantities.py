@@ -278,3 +278,16 @@ def test_the_shares_are_exported_with_the_map(session: Session, heatmap: Heatmap
     with_shares = heatmap.export_size().height()
     assert with_shares >= heatmap.canvas.height() + heatmap.share.height()
     assert heatmap.export_name().endswith("ALTI+")
+
+
+def test_rollout_says_that_its_share_is_the_same_for_any_text(
+    heatmap: Heatmap, session: Session
+) -> None:
+    session.change_options(quantity=Quantity.ROLLOUT)
+    said = heatmap.share.accessibleDescription()
+    assert said == "Rollout after decoder layer 3 of 3: 88\u00a0% at every step of any text"
+    np.testing.assert_allclose(heatmap.share.shares, 1 - 2**-3, atol=1e-6)
+    assert "ALTI+" in heatmap.share.toolTip()
+    session.change_options(quantity=Quantity.ALTI)
+    assert "any text" not in heatmap.share.accessibleDescription()
+    assert not heatmap.share.toolTip()
