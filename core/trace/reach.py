@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from core.text.tokens import TokenKind
@@ -57,24 +58,53 @@ class FarLink:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Heaviest:
+    """The heaviest links of each distance, so that those over any distance are at hand.
+
+    Attributes:
+        heads: that were looked at.
+        count: the most links that are kept of each distance.
+        ends: [3, N], the number of the head, query and key, in the order in which they were found.
+        weights: [N].
+    """
+
+    heads: Sequence[Head]
+    count: int
+    ends: NDArray[np.intp]
+    weights: Floats
+
+    def over(self, distance: int) -> tuple[FarLink, ...]:
+        """The `count` heaviest links of this distance or more, heaviest first; of equal ones the
+        one found first."""
+        _, query, key = self.ends
+        far = np.flatnonzero(np.abs(query - key) >= distance)
+        chosen = far[np.argsort(-self.weights[far], kind="stable")[: self.count]]
+        return tuple(
+            FarLink(self.heads[number], query, key, weight)
+            for number, query, key, weight in zip(
+                *self.ends[:, chosen].tolist(), self.weights[chosen].tolist(), strict=True
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Reach:
     """
     Attributes:
         profiles: of each head looked at.
         even: of a head that spreads evenly over the keys that it may attend to.
-        links: of all these heads together, heaviest first.
+        heaviest: links of all these heads together.
     """
 
     profiles: dict[Head, DistanceProfile]
     even: DistanceProfile
-    links: tuple[FarLink, ...]
+    heaviest: Heaviest
 
 
 def reach(
     trace: Trace,
     heads: Sequence[Head],
     *,
-    distance: int = 0,
     count: int = 40,
     specials: bool = True,
 ) -> Iterator[Reach]:
@@ -82,8 +112,7 @@ def reach(
 
     Args:
         heads: of one kind of self-attention.
-        distance: the least of a link.
-        count: the most links that are kept.
+        count: the most links that are kept of each distance.
         specials: whether special tokens count, as queries and as keys.
     """
     kind = heads[0].kind
@@ -93,12 +122,12 @@ def reach(
     )
     even = _even(trace.allowed(kind), ordinary)
     profiles: dict[Head, DistanceProfile] = {}
-    heaviest = _Heaviest(count)
+    search = _Search(count, len(ordinary))
     for number, head in enumerate(heads):
         weights = trace.weights(*head)
         profiles[head] = distance_profile(weights, ordinary)
-        heaviest.look_at(number, weights, ordinary, distance)
-        yield Reach(dict(profiles), even, heaviest.links(heads))
+        search.look_at(number, weights, ordinary)
+        yield Reach(dict(profiles), even, Heaviest(heads, count, search.ends, search.weights))
 
 
 def distance_profile(weights: Floats, ordinary: Booleans) -> DistanceProfile:
@@ -129,47 +158,44 @@ def _even(allowed: Booleans, ordinary: Booleans) -> DistanceProfile:
     return DistanceProfile(shares, special)
 
 
-class _Heaviest:
-    """The heaviest links of all maps looked at so far; of equal ones the one found first."""
+class _Search:
+    """Finds the heaviest links of each distance in one map after another.
 
-    def __init__(self, count: int) -> None:
-        self._count = count
-        self._ends = np.zeros((3, 0), np.intp)  # number of the head, query, key
-        self._weights = np.zeros(0, np.float32)
+    Attributes:
+        ends, weights: as those of `Heaviest`.
+    """
 
-    def look_at(self, number: int, weights: Floats, ordinary: Booleans, distance: int) -> None:
-        for start in range(0, len(weights), _ROWS):
+    def __init__(self, count: int, n: int) -> None:
+        self._count, self._n = count, n
+        self._floors = np.zeros(n, np.float32)  # [n], what a link of each distance must outweigh
+        self.ends = np.zeros((3, 0), np.intp)
+        self.weights = np.zeros(0, np.float32)
+
+    def look_at(self, number: int, weights: Floats, ordinary: Booleans) -> None:
+        n = self._n
+        for start in range(0, n, _ROWS):
             part = weights[start : start + _ROWS]
-            query, key = np.nonzero(part > self._floor)
+            by_offset = np.concatenate([self._floors[:0:-1], self._floors])  # by j − i, from 1 − n
+            floors = sliding_window_view(by_offset, n)[::-1][start : start + len(part)]
+            query, key = np.nonzero(part > floors)
             found = part[query, key]
             query += start
-            far = (np.abs(query - key) >= distance) & ordinary[query] & ordinary[key]
+            wanted = ordinary[query] & ordinary[key]
             ends = np.stack([np.full(len(query), number), query, key])
-            self._keep(ends[:, far], found[far])
-
-    @property
-    def _floor(self) -> float:
-        """What a link must outweigh."""
-        full = len(self._weights) == self._count
-        return float(self._weights[-1]) if full and self._count else 0.0
+            self._keep(ends[:, wanted], found[wanted])
 
     def _keep(self, ends: NDArray[np.intp], weights: Floats) -> None:
-        ends = np.concatenate([self._ends, ends], axis=1)
-        weights = np.concatenate([self._weights, weights])
-        if len(weights) > self._count:
-            least = np.partition(weights, -self._count)[-self._count]
-            heavy = weights >= least
-            ends, weights = ends[:, heavy], weights[heavy]
-        order = np.argsort(-weights, kind="stable")[: self._count]
-        self._ends, self._weights = ends[:, order], weights[order]
-
-    def links(self, heads: Sequence[Head]) -> tuple[FarLink, ...]:
-        return tuple(
-            FarLink(heads[number], query, key, weight)
-            for number, query, key, weight in zip(
-                *self._ends.tolist(), self._weights.tolist(), strict=True
-            )
-        )
+        ends = np.concatenate([self.ends, ends], axis=1)
+        weights = np.concatenate([self.weights, weights])
+        distances = np.abs(ends[1] - ends[2])
+        order = np.lexsort((-weights, distances))
+        counts = np.bincount(distances, minlength=self._n)
+        firsts = np.cumsum(counts) - counts
+        ranks = np.arange(len(order)) - firsts[distances[order]]
+        kept = np.sort(order[ranks < self._count])
+        self.ends, self.weights = ends[:, kept], weights[kept]
+        full = np.flatnonzero(counts >= self._count)
+        self._floors[full] = weights[order[firsts[full] + self._count - 1]]
 
 
 def distance_bins(n: int) -> tuple[range, ...]:

@@ -39,7 +39,7 @@ class TextReach(QWidget):
         super().__init__()
         self._session = session
         self._of: tuple[Trace, AttentionKind] | None = None
-        self._wanted: object = None  # what the result is to be of
+        self._specials: bool | None = None  # whether the result is to be with them
         self._reach: Reach | None = None
         self._heads: tuple[Head, ...] = ()  # those that it is of when it is complete
         self._looked_at = 0
@@ -122,24 +122,16 @@ class TextReach(QWidget):
             of = trace, self.kind
         if of != self._of:
             self._stream.stop()
-            self._of, self._wanted, self._reach = of, None, None
-        if of is not None:
-            wanted = options.reach_distance, options.reach_specials
-            if wanted != self._wanted:
-                self._wanted = wanted
-                self._compute(*of)
+            self._of, self._specials, self._reach = of, None, None
+        if of is not None and options.reach_specials != self._specials:
+            self._specials = options.reach_specials
+            self._compute(*of, specials=options.reach_specials)
         self._show()
 
-    def _compute(self, trace: Trace, kind: AttentionKind) -> None:
+    def _compute(self, trace: Trace, kind: AttentionKind, *, specials: bool) -> None:
         """Anew; what is there of the same text stays until then."""
-        options = self._session.options
         self._heads, self._looked_at = trace.every_head(kind), 0
-        steps = reach(
-            trace,
-            self._heads,
-            distance=max(1, options.reach_distance),
-            specials=options.reach_specials,
-        )
+        steps = reach(trace, self._heads, specials=specials)
         self._stream.stop()
         if len(self._heads) * len(trace.query_tokens(kind)) ** 2 <= INLINE_CELLS:
             *_, self._reach = steps
@@ -180,7 +172,8 @@ class TextReach(QWidget):
 
     def _show_links(self, trace: Trace, kind: AttentionKind, found: Reach) -> None:
         selection, options = self._session.selection, self._session.options
-        links, chosen = found.links, self._chosen_link(trace, kind)
+        heaviest = found.heaviest.over(max(1, options.reach_distance))
+        links, chosen = heaviest, self._chosen_link(trace, kind)
         cells = [(link.head, link.query, link.key) for link in links]
         selected = None
         if chosen is not None:
@@ -198,10 +191,10 @@ class TextReach(QWidget):
         self._title.setText(f"{LONG_TITLES[kind]} · {len(found.profiles)} heads")
         left_out = "" if options.reach_specials else ", without special tokens"
         self.caption.setText(
-            f"The {len(found.links)} heaviest links over {options.reach_distance} tokens or "
+            f"The {len(heaviest)} heaviest links over {options.reach_distance} tokens or "
             f"more{left_out}. Blue: the selected head; a dot marks the key. At the right: the "
             "steps from key to query in each kind of network (the paper, table 1)."
-            if found.links
+            if heaviest
             else _NOTHING_FAR
         )
 

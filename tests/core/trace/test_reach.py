@@ -93,7 +93,7 @@ def test_links_are_the_heaviest_cells_far_enough_apart(
     n: int, seed: int, kind: AttentionKind, distance: int, count: int, counted: bool
 ) -> None:
     trace = trace_of(n, seed=seed, specials=(0,))
-    found = result(trace, kind, distance=distance, count=count, specials=counted).links
+    found = result(trace, kind, count=count, specials=counted).heaviest.over(distance)
     cells = [
         FarLink(head, i, j, float(trace.weights(*head)[i, j]))
         for head in trace.every_head(kind)
@@ -114,17 +114,26 @@ def test_a_text_longer_than_a_block_of_rows_is_looked_at_whole() -> None:
     *_, found = reach(
         Trace(source_tokens=trace.source_tokens, attention={E: StoredAttention(maps)}),
         [Head(E, 0, 0), Head(E, 0, 1)],
-        distance=200,
         count=1,
     )
-    assert found.links == (FarLink(Head(E, 0, 1), 299, 2, 1.0),)
+    assert found.heaviest.over(200) == (FarLink(Head(E, 0, 1), 299, 2, 1.0),)
+
+
+def test_long_texts_keep_the_heaviest_of_every_distance() -> None:
+    trace = trace_of(300)
+    heaviest = result(trace, E, count=7).heaviest
+    maps = np.stack([trace.weights(*head) for head in trace.every_head(E)])
+    apart = np.abs(np.subtract.outer(np.arange(300), np.arange(300)))
+    for distance in (0, 1, 40, 255, 256, 299):
+        expected = np.sort(maps[:, apart >= distance].ravel())[::-1][:7]
+        assert [link.weight for link in heaviest.over(distance)] == expected.tolist()
 
 
 def test_of_equal_links_the_first_stays() -> None:
     even = np.full((1, 2, 4, 4), 0.25, np.float32)
     tokens = tuple(Token(f"▁{i}", i) for i in range(4))
     trace = Trace(source_tokens=tokens, attention={E: StoredAttention(even)})
-    links = result(trace, E, distance=2, count=3).links
+    links = result(trace, E, count=3).heaviest.over(2)
     assert [(link.head.head, link.query, link.key) for link in links] == [
         (0, 0, 2),
         (0, 0, 3),

@@ -46,10 +46,11 @@ def reach_view(session: Session) -> ReachView:
     return ReachView(session, stretching, DistanceProbe(session, None))
 
 
-def expected(trace: Trace, kind: AttentionKind = E, **options: object) -> tuple[FarLink, ...]:
-    given = {"distance": 3, "specials": False} | options
-    *_, found = reach(trace, trace.every_head(kind), **given)  # type: ignore[arg-type]
-    return found.links
+def expected(
+    trace: Trace, kind: AttentionKind = E, *, distance: int = 3, specials: bool = False
+) -> tuple[FarLink, ...]:
+    *_, found = reach(trace, trace.every_head(kind), specials=specials)
+    return found.heaviest.over(distance)
 
 
 def row_point(view: ReachView, row: int) -> QPoint:
@@ -168,12 +169,19 @@ def test_a_click_on_an_arc_selects_it_and_one_beside_releases(
 
 
 def test_the_distance_slider_asks_for_farther_links(
-    view: ReachView, session: Session, trace: Trace, qtbot: QtBot
+    view: ReachView,
+    session: Session,
+    trace: Trace,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    looks: list[object] = []
+    monkeypatch.setattr(text_reach, "reach", lambda *_args, **_options: looks.append(1))
     view.text.options.distance.setFocus()
     qtbot.keyClick(view.text.options.distance, Qt.Key.Key_Right)
     assert session.options.reach_distance == 4
     assert view.text.far_links.list.links == expected(trace, distance=4)
+    assert not looks, "no head is looked at anew"
     view.text.options.distance.setValue(view.text.options.distance.maximum())
     assert view.text.far_links.list.links == ()
     assert any("No link reaches that far" in text for text in texts(view))
@@ -216,9 +224,9 @@ def test_a_long_text_is_looked_at_beside_the_event_loop(
     session.change_options(reach_distance=3)
     view = show(reach_view(session))
     qtbot.waitUntil(lambda: view.text.far_links.list.links == expected(trace))
-    session.change_options(reach_distance=5)
+    session.change_options(reach_specials=True)
     assert view.text.far_links.list.links == expected(trace), "what is there stays until then"
-    qtbot.waitUntil(lambda: view.text.far_links.list.links == expected(trace, distance=5))
+    qtbot.waitUntil(lambda: view.text.far_links.list.links == expected(trace, specials=True))
 
 
 def test_the_histogram_is_of_the_selected_heads(
