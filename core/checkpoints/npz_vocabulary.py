@@ -58,7 +58,7 @@ def read_sides(model: Path, options: Mapping[str, Any]) -> tuple[Side, Side]:
     if isinstance(names, str) or len(names) != 2:
         raise RefusedError(f"it needs two vocabularies, and its decoder.yml names {names!r}")
     paths = [folder / file_name(name) for name in names]
-    vocabularies = {path: _read_vocabulary(path) for path in paths}  # often one for both
+    vocabularies = {path: _read_vocabulary(path) for path in set(paths)}  # often one for both
     source, target = (
         Side(_read_segmentation(path, folder / segmentation), vocabularies[path])
         for path, segmentation in zip(paths, ("source.spm", "target.spm"), strict=True)
