@@ -22,6 +22,7 @@ COMMANDS = {
     "info": "say what a model or a preset is",
     "import": "make a model of another program one file",
     "get": "get a translation model from the hub",
+    "data": "download a corpus to train or to evaluate on",
     "corpus": "print sentences of the generated corpus",
     "estimate": "say what a training run would need",
     "train": "train a model",

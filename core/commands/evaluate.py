@@ -28,6 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "one sentence with several references",
     )
     what.add_argument(
+        "--test-set",
+        metavar="SET:PAIR",
+        help="of sacrebleu, as in wmt20:en-de; `transformer-viz data` brings it",
+    )
+    what.add_argument(
         "--gold",
         action="store_true",
         help="generated test sentences: exact translations, pronouns, and the heads for 'it'",
@@ -42,9 +47,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--tokenize",
-        choices=("13a", "none"),
-        default="13a",
-        help="for BLEU (13a); none for files that are tokenised already",
+        choices=("13a", "intl", "zh", "char", "none"),
+        help="for BLEU (13a, or what the language of a test set needs); none for files that are "
+        "tokenised already",
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        metavar="FOLDER",
+        help="where --test-set lies, instead of the user's folder for caches",
     )
     parser.add_argument("--sentences", type=int, default=1_000, help="for --gold (1000)")
     parser.add_argument("--pairs", type=int, default=600, help="minimal pairs for --gold (600)")
@@ -73,9 +84,15 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     """Print the scores; return them by the name of the test set."""
     from core.corpus.aligned import names_of
     from core.decoding.translate import translate
-    from core.evaluation.metrics import score
+    from core.evaluation.metrics import score, tokenizer_for
 
-    sentences = _from_corpus(args.corpus) if args.corpus else _from_files(args)
+    test_set = pair = None
+    if args.test_set:
+        test_set, pair, sentences = _from_test_set(args.test_set, args.cache)
+    elif args.corpus:
+        sentences = _from_corpus(args.corpus)
+    else:
+        sentences = _from_files(args.source, args.reference)
     checkpoint = _load(args)
     search = chosen_search(args, checkpoint.provenance)
     translations = translate(
@@ -84,7 +101,9 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     scores = score(
         [translation.text for translation in translations],
         [references for _, references in sentences],
-        tokenize=args.tokenize,
+        tokenize=args.tokenize or tokenizer_for("" if pair is None else pair.partition("-")[2]),
+        test_set=test_set,
+        pair=pair,
     )
     result = {"sentences": len(sentences), **scores.to_dict()}
     if args.json:
@@ -93,7 +112,7 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
         print(f"{len(sentences):,} sentences")
         print(f"BLEU {scores.bleu:.1f}  {scores.bleu_signature}")
         print(f"chrF {scores.chrf:.1f}  {scores.chrf_signature}")
-    name = names_of(args.corpus)[0] if args.corpus else args.source.name
+    name = args.test_set or (names_of(args.corpus)[0] if args.corpus else args.source.name)
     return {name: result | {"beam": search.beam, "alpha": search.alpha}}
 
 
@@ -105,10 +124,18 @@ def _from_corpus(corpus: str) -> list[tuple[str, list[str]]]:
     return list(group_by_source(text.pairs).items())
 
 
-def _from_files(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
+def _from_test_set(spec: str, cache: Path | None) -> tuple[str, str, list[tuple[str, list[str]]]]:
+    """Its name and its pair of languages, too."""
+    from core.remote.sacrebleu_sets import downloaded_test_set
+
+    name, pair, part = downloaded_test_set(spec, cache)
+    assert part.source is not None
+    return name, pair, _from_files(part.source, list(part.references))
+
+
+def _from_files(source: Path, references: list[Path]) -> list[tuple[str, list[str]]]:
     from core.corpus.aligned import read_lines
 
-    source, references = args.source, args.reference
     if not references:
         raise UserError("--source needs --reference FILE, the translations to compare with.")
     sources = read_lines(source)

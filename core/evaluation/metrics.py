@@ -27,13 +27,27 @@ class Scores:
         }
 
 
+def tokenizer_for(language: str) -> str:
+    """How sacrebleu cuts a language into words for BLEU: 13a, or what that cannot do.
+
+    Japanese and Korean are cut into characters, since their analysers are packages of their own.
+    """
+    return {"zh": "zh", "ja": "char", "ko": "char"}.get(language, "13a")
+
+
 def score(
-    hypotheses: Sequence[str], references: Sequence[Sequence[str]], *, tokenize: str = "13a"
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    tokenize: str = "13a",
+    test_set: str | None = None,
+    pair: str | None = None,
 ) -> Scores:
     """
     Args:
         tokenize: how sacrebleu cuts text into words for BLEU, "13a" for ordinary
             text, "none" for text whose words and punctuation stand apart already.
+        test_set, pair: for the signatures, as sacrebleu names them.
         hypotheses: one translation for each source sentence.
         references: for each source sentence one or more translations; how many may differ.
 
@@ -57,4 +71,7 @@ def score(
     bleu, chrf = BLEU(tokenize=tokenize), CHRF()
     bleu_score = bleu.corpus_score(list(hypotheses), streams).score
     chrf_score = chrf.corpus_score(list(hypotheses), streams).score
-    return Scores(bleu_score, chrf_score, str(bleu.get_signature()), str(chrf.get_signature()))
+    signatures = [metric.get_signature() for metric in (bleu, chrf)]
+    for signature in signatures:
+        signature.info |= {"test": test_set, "lang": pair}
+    return Scores(bleu_score, chrf_score, *map(str, signatures))

@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sacrebleu.dataset import DATASETS
 
 from core.checkpoints.header import read_header
 from core.decoding.translate import Translation
 from core.errors import UserError
+from core.remote.corpora import bring, look_up
+from core.remote.sacrebleu_sets import SacrebleuSet
+from tests.core.remote.corpus_sites import md5, wmt_archive
+from tests.core.remote.sites import Site, serving
 
 OUTPUT = {"The dog sleeps.": "Der Hund schläft.", "The cat sleeps.": "Die Katze schläft."}
 SOURCES = list(OUTPUT)
@@ -66,6 +71,23 @@ def test_a_repeated_source_is_one_sentence_with_several_references(
     assert result["sentences"] == 2
     assert result["chrf"] == pytest.approx(100.0)
     assert result["chrf_signature"].startswith("nrefs:var|")
+
+
+def test_a_downloaded_test_set(
+    tmp_path: Path, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = wmt_archive(SOURCES, list(OUTPUT.values()))
+    with serving(Site(files={"/wmt14.tgz": data})) as site:
+        monkeypatch.setattr(DATASETS["wmt14"], "data", [f"{site.url}/wmt14.tgz"])
+        monkeypatch.setattr(DATASETS["wmt14"], "md5", [md5(data)])
+        bring(look_up(SacrebleuSet("wmt14"), "en-de", tmp_path), lambda here: None)
+    result = evaluate("--test-set", "wmt14:en-de", "--cache", tmp_path)
+    assert result["sentences"] == 2
+    assert result["chrf"] == pytest.approx(100.0)
+    assert result["bleu_signature"].startswith("nrefs:1|test:wmt14|lang:en-de|case:mixed|")
+    assert "|tok:13a|" in result["bleu_signature"]
+    with pytest.raises(UserError, match="transformer-viz data wmt20 en-de"):
+        evaluate("--test-set", "wmt20:en-de", "--cache", tmp_path)
 
 
 def test_gold(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import sacrebleu
 
-from core.evaluation.metrics import score
+from core.evaluation.metrics import score, tokenizer_for
 
 HYPOTHESES = ["Das Tier ist sehr müde.", "Ich sehe den alten Hund dort."]
 FIRST = ["Das Tier war sehr müde.", "Ich sehe dort den alten Hund."]
@@ -50,3 +50,15 @@ def test_tokenised_text_is_taken_as_it_stands() -> None:
     assert cut.bleu == pytest.approx(100)
     assert whole.bleu < 60
     assert "tok:none" in whole.bleu_signature
+
+
+def test_a_test_set_is_in_the_signature_as_sacrebleu_names_it() -> None:
+    scores = score(FIRST, [[text] for text in FIRST], test_set="wmt20", pair="en-de")
+    for signature in (scores.bleu_signature, scores.chrf_signature):
+        assert signature.startswith("nrefs:1|test:wmt20|lang:en-de|case:mixed|")
+
+
+def test_languages_without_spaces_have_tokenizers_of_their_own() -> None:
+    assert [tokenizer_for(language) for language in ("de", "zh", "ja")] == ["13a", "zh", "char"]
+    text = ["我看见一只狗。", "他在睡觉。"]
+    assert score(text, [[line] for line in text], tokenize="zh").bleu == pytest.approx(100)

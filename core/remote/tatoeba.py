@@ -1,0 +1,160 @@
+"""Tatoeba: everyday sentences and their translations by volunteers, exported every week."""
+
+from __future__ import annotations
+
+import bz2
+from collections.abc import Container, Iterable, Iterator
+from pathlib import Path
+from zlib import crc32
+
+from core.errors import UserError
+from core.files import atomic_write_text
+from core.remote.corpora import INSTEAD, Part, languages_of
+from core.remote.fetching import RemoteFile
+from core.remote.site import size_of
+
+EXPORTS = "https://downloads.tatoeba.org/exports/per_language"
+MOST_TEST_SOURCES = 2_000
+
+# Tatoeba names languages by ISO 639-3.
+_CODES = {
+    "ar": "ara",
+    "bg": "bul",
+    "ca": "cat",
+    "cs": "ces",
+    "da": "dan",
+    "de": "deu",
+    "el": "ell",
+    "en": "eng",
+    "eo": "epo",
+    "es": "spa",
+    "et": "est",
+    "eu": "eus",
+    "fa": "pes",
+    "fi": "fin",
+    "fr": "fra",
+    "ga": "gle",
+    "he": "heb",
+    "hi": "hin",
+    "hr": "hrv",
+    "hu": "hun",
+    "id": "ind",
+    "is": "isl",
+    "it": "ita",
+    "ja": "jpn",
+    "ko": "kor",
+    "la": "lat",
+    "lt": "lit",
+    "lv": "lvs",
+    "mk": "mkd",
+    "nl": "nld",
+    "no": "nob",
+    "pl": "pol",
+    "pt": "por",
+    "ro": "ron",
+    "ru": "rus",
+    "sk": "slk",
+    "sl": "slv",
+    "sr": "srp",
+    "sv": "swe",
+    "tr": "tur",
+    "uk": "ukr",
+    "vi": "vie",
+    "zh": "cmn",
+}
+
+Pair = tuple[str, str]
+
+
+class Tatoeba:
+    """Its exports have no published checksums; that of bzip2 is verified on reading."""
+
+    name = "tatoeba"
+    about = "short everyday sentences in some 400 languages: any pair, as in en-de or eng-deu"
+    licence = "CC BY 2.0 FR; name the Tatoeba project, tatoeba.org, wherever you publish them"
+    site = "https://tatoeba.org"
+
+    def folder(self, pair: str, data: Path) -> Path:
+        return data / self.name / "-".join(self._codes(pair))
+
+    def look_up(self, pair: str, folder: Path) -> tuple[RemoteFile, ...]:
+        source, target = self._codes(pair)
+        urls = {
+            f"{code}/{name}": f"{EXPORTS}/{code}/{name}"
+            for code, name in (
+                (source, f"{source}-{target}_links.tsv.bz2"),
+                (source, f"{source}_sentences.tsv.bz2"),
+                (target, f"{target}_sentences.tsv.bz2"),
+            )
+        }
+        return tuple(
+            RemoteFile(url=url, path=folder / "raw" / Path(name).name, size=size_of(url, INSTEAD))
+            for name, url in urls.items()
+        )
+
+    def unpack(self, pair: str, folder: Path) -> None:
+        """Write train.tsv and test.tsv; no source of the one stands in the other."""
+        if all((folder / f"{part}.tsv").is_file() for part in ("train", "test")):
+            return
+        source, target = self._codes(pair)
+        pairs = list(_translations(folder / "raw", source, target))
+        held_out = held_out_sources({source for source, _ in pairs})
+        if not held_out:
+            raise UserError(f"Tatoeba has too few pairs of {source} and {target}.")
+        for part, wanted in (("train", False), ("test", True)):
+            rows = [f"{one}\t{other}\n" for one, other in pairs if (one in held_out) is wanted]
+            atomic_write_text(folder / f"{part}.tsv", "".join(rows))
+
+    def parts(self, pair: str, folder: Path) -> list[Part]:
+        return [
+            Part(name=path.stem, corpus=str(path))
+            for path in (folder / "train.tsv", folder / "test.tsv")
+            if path.is_file()
+        ]
+
+    def _codes(self, pair: str) -> Pair:
+        source, target = languages_of(pair)
+        return _CODES.get(source, source), _CODES.get(target, target)
+
+
+def held_out_sources(sources: Iterable[str]) -> set[str]:
+    """A tenth of them at most, by their checksums: mostly the same ones in every export."""
+    ordered = sorted(sources, key=lambda text: (crc32(text.encode()), text))
+    return set(ordered[: min(MOST_TEST_SOURCES, len(ordered) // 10)])
+
+
+def _translations(raw: Path, source: str, target: str) -> Iterator[Pair]:
+    """Each pair once, in the order of the ids."""
+    links = sorted(
+        (int(one), int(other)) for one, other in _rows(raw / f"{source}-{target}_links.tsv.bz2", 2)
+    )
+    sources = _sentences(raw, source, {one for one, _ in links})
+    targets = _sentences(raw, target, {other for _, other in links})
+    seen = set()
+    for one, other in links:
+        pair = (sources.get(one, ""), targets.get(other, ""))
+        if all(pair) and pair not in seen:
+            seen.add(pair)
+            yield pair
+
+
+def _sentences(raw: Path, language: str, ids: Container[int]) -> dict[int, str]:
+    return {
+        int(number): text.strip()
+        for number, _, text in _rows(raw / f"{language}_sentences.tsv.bz2", 3)
+        if int(number) in ids
+    }
+
+
+def _rows(path: Path, columns: int) -> Iterator[list[str]]:
+    try:
+        with bz2.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+            for line in lines:
+                row = line.rstrip("\n").split("\t")
+                if len(row) >= columns and row[0].isdecimal():
+                    yield row[:columns]
+    except (OSError, EOFError, ValueError) as error:
+        path.unlink(missing_ok=True)
+        raise UserError(
+            f"{path.name} is damaged ({error}); it is thrown away. Try again."
+        ) from error
