@@ -59,6 +59,7 @@ def _add_file(actions: Actions, window: Window, documents: DocumentMenus) -> Non
     keys = QKeySequence.StandardKey
     files = window.files
     actions.add("open", menu, "&Open …", files.open, keys.Open)
+    actions.add("open_folder", menu, "Open a &folder …", files.open_folder, "Ctrl+Shift+O")
     actions.add("get_model", menu, "&Get a model …", window.hub.show)
     documents.fill_bundled(actions.menu("&File", "&Bundled models"))
     documents.fill_recent(actions.menu("&File", "&Recent files"))

@@ -10,6 +10,7 @@ from transformer_viz.bundled import MinimalPair, counterpart
 from transformer_viz.engine import Engine
 from transformer_viz.gates import ALL_ON, Gates
 from transformer_viz.highlights import it_head
+from transformer_viz.languages import asking_for, like
 from transformer_viz.session import ModelInfo, Phase, Search, Session, Status
 
 LANE = "compare"
@@ -148,7 +149,8 @@ class Comparison(QObject):
             return
         self._head = None
         if sides.a.text != sides.b.text:
-            implied = sides.same_model and counterpart(sides.b.text) == sides.a.text
+            first, second = (asking_for("", side.text) for side in (sides.a, sides.b))
+            implied = sides.same_model and counterpart(second) == first
             self._text = None if implied else sides.a.text
             self.textWanted.emit(sides.b.text)
         if not sides.same_model:
@@ -205,6 +207,8 @@ class Comparison(QObject):
         trace, model = self._first
         path = self._path or model.path
         text = self._text or self._implied(trace.text)
+        if text and path == model.path:
+            text = like(text, trace.text)
         same = text == trace.text and path == model.path and trace.has_ids
         if not text or same:
             return None
@@ -214,7 +218,9 @@ class Comparison(QObject):
     def _implied(self, text: str) -> str | None:
         """B's sentence, unless one is chosen, for this one of A."""
         from_a_file = self._first is not None and not self._first[0].has_ids
-        return text if from_a_file or self._path is not None else counterpart(text)
+        if from_a_file or self._path is not None:
+            return text
+        return counterpart(asking_for("", text))
 
     def _reason(self) -> str:
         if self._session.model is None:

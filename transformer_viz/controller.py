@@ -17,6 +17,8 @@ from transformer_viz.gating import Gating
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.resolving import Resolving
 from transformer_viz.highlights import opening_selection, unknown_spans
+from transformer_viz.languages import asking_for
+from transformer_viz.model_habits import ModelHabits
 from transformer_viz.quantities import Quantities
 from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Phase, Search, Session, Status
@@ -63,6 +65,8 @@ class Controller(QObject):
         self._fallback: Path | None = None  # opened where the first model fails
         self._passing: Path | None = None  # on its way, see `open`
         self._gates = ALL_ON  # of the model on its way
+        self._saved_search: Search | None = None  # for it
+        self._habits = ModelHabits()
         self.transfers = Transfers(self)
         self.decoding = Decoding(session, engine, lambda: self._settings, self)
         self.comparison = Comparison(session, engine, self)
@@ -113,15 +117,22 @@ class Controller(QObject):
         said += [f"The heads of {measuring.stem} are being measured."] if measuring else []
         return said + ([f"How far {probing.stem} reaches is being measured."] if probing else [])
 
-    def open(self, path: Path, *, passing: bool = False, gates: Gates = ALL_ON) -> None:
-        """Load a checkpoint beside the one in use, which it replaces once it is there, with these
-        gates.
+    def open(
+        self,
+        path: Path,
+        *,
+        passing: bool = False,
+        gates: Gates = ALL_ON,
+        search: Search | None = None,
+    ) -> None:
+        """Load a model beside the one in use, which it replaces once it is there, with these gates
+        and this search, else the one that it brings along.
 
         A `passing` one is soon replaced by the next: what is selected and the gates stay, it is
         not remembered for the next start, and nothing is said if it is gone already.
         """
         self._passing = path if passing else None
-        self._gates = gates
+        self._gates, self._saved_search = gates, search
         self._engine.load(path)
 
     def open_first(self, path: Path | None = None) -> None:
@@ -196,14 +207,18 @@ class Controller(QObject):
         self._settle(Phase.READY, self._about_trace)
 
     def set_search(self, search: Search) -> None:
-        changes = {"beam": search.beam, "alpha": search.alpha}
-        if search.beam > 1:
-            changes["beam_size"] = search.beam
         if search != self.search:
-            self.change_settings(**changes)
-            self.comparison.set_search(search)
-            self.effect.set_search(search)
+            self._set_search(search)
             self.translate(self._session.text, self._wanted)
+
+    def choose_language(self, token: str) -> None:
+        """Ask for another target language, by one of the model's tokens."""
+        self._habits.language = token
+        self.translate(asking_for(token, self._session.text))
+
+    def in_language(self, text: str) -> str:
+        """A sentence from elsewhere, asking for the language that is asked for now."""
+        return self._habits.sentence(text, self._session.text, self._session.model)
 
     def remember_text(self) -> None:
         """Put the text of the session into the history."""
@@ -245,6 +260,14 @@ class Controller(QObject):
         self.effect.cancel()
         self._engine.close()
 
+    def _set_search(self, search: Search) -> None:
+        changes = {"beam": search.beam, "alpha": search.alpha}
+        if search.beam > 1:
+            changes["beam_size"] = search.beam
+        self.change_settings(**changes)
+        self.comparison.set_search(search)
+        self.effect.set_search(search)
+
     def _timer(self, milliseconds: int, slot: object) -> QTimer:
         timer = QTimer(self, singleShot=True, interval=milliseconds)
         timer.timeout.connect(slot)
@@ -284,17 +307,27 @@ class Controller(QObject):
     def _on_loaded(self, model: ModelInfo) -> None:
         passing, self._passing = model.path == self._passing, None
         self._opening = self._opening or not passing
+        session = self._session
         if not passing:
+            self._take_search(model)
             self._remember_model(model.path)
-        self._session.set_model(model, self._session.gates if passing else self._gates)
+        if self._trace_file is None:
+            session.set_text(self._habits.text(session.text, model, session.model))
+        session.set_model(model, session.gates if passing else self._gates)
         self._answer_again()
 
+    def _take_search(self, model: ModelInfo) -> None:
+        """Of the model opened last before this start, the one that is remembered stays."""
+        wanted, self._saved_search = self._saved_search, None
+        if _remembered(model.path) != self._settings.model:
+            brought = self._habits.search(model, self.search)
+            self._set_search(wanted or brought)
+
     def _remember_model(self, path: Path) -> None:
-        if path in bundled_models():
-            self.change_settings(model=path.stem)
-        else:
+        self.change_settings(model=_remembered(path))
+        if path not in bundled_models():
             remembered = self._settings.remember_file(str(path))
-            self.change_settings(model=str(path), recent_files=remembered.recent_files)
+            self.change_settings(recent_files=remembered.recent_files)
 
     def _on_gates(self, gates: Gates) -> None:
         """Translate again; an answer of the gates before is not waited for."""
@@ -342,3 +375,8 @@ class Controller(QObject):
         if not self._ask.isActive():
             self._stale.stop()
             self._settle(Phase.FAILED, message)
+
+
+def _remembered(path: Path) -> str:
+    """How the settings name a model."""
+    return path.stem if path in bundled_models() else str(path)

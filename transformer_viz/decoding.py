@@ -94,6 +94,11 @@ class Decoding(QObject):
         return Search(settings.beam_size, settings.alpha)
 
     @property
+    def penalty(self) -> str:
+        """The form of the length penalty of the model that made the hypotheses."""
+        return "gnmt" if self._model is None else self._model.penalty
+
+    @property
     def is_greedy(self) -> bool:
         return self._settings().beam == 1
 

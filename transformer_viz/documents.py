@@ -229,7 +229,7 @@ class Documents(QObject):
         else:
             controller.translate(saved.text, saved.selection)
         if found.model is not None and another:
-            controller.open(found.model, gates=gates)
+            controller.open(found.model, gates=gates, search=saved.search)
 
     def _set_path(self, path: Path) -> None:
         self._path = path

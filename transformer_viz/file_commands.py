@@ -30,8 +30,9 @@ from transformer_viz.views.stage_view import StageView
 if TYPE_CHECKING:
     from transformer_viz.window import Window
 
+MODELS = "Models (*.safetensors *.npz config.json)"
 OPENED = (
-    f"All that can be opened (*.safetensors *.npz *{SUFFIX} *.txt);;Models (*.safetensors);;"
+    f"All that can be opened (*.safetensors *.npz config.json *{SUFFIX} *.txt);;{MODELS};;"
     f"Traces (*.npz);;Sessions (*{SUFFIX});;Texts (*.txt);;All files (*)"
 )
 SESSIONS = f"Sessions of Transformer Viz (*{SUFFIX})"
@@ -58,6 +59,13 @@ class FileCommands(QObject):
 
     def open(self) -> None:
         name, _filter = QFileDialog.getOpenFileName(self._window, "Open", self._start(), OPENED)
+        if name:
+            self._folder = str(Path(name).parent)
+            self.documents.open(Path(name))
+
+    def open_folder(self) -> None:
+        """A MarianMT folder, a Marian model or a training run."""
+        name = QFileDialog.getExistingDirectory(self._window, "Open a folder", self._start())
         if name:
             self._folder = str(Path(name).parent)
             self.documents.open(Path(name))

@@ -62,9 +62,9 @@ class Hypothesis:
         total, count = self.log_probability, len(self.ids)
         return None if total is None or not count else math.exp(-total / count)
 
-    def score(self, alpha: float) -> float | None:
-        """The log-probability divided by the length penalty, of a finished one."""
+    def score(self, alpha: float, penalty: str = "gnmt") -> float | None:
+        """The log-probability divided by the length penalty of this form, of a finished one."""
         total = self.log_probability
         if total is None or not self.is_finished:
             return None
-        return normalised(total, len(self.ids), alpha, "gnmt")
+        return normalised(total, len(self.ids), alpha, penalty)

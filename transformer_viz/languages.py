@@ -53,8 +53,15 @@ def asked_for(text: str) -> str:
 def asking_for(token: str, text: str) -> str:
     """The text with this token in front, in place of the one that is there; "" takes it away."""
     asked = asked_for(text)
-    rest = text.lstrip().removeprefix(asked).lstrip() if asked else text
-    return f"{token} {rest}" if token and rest.strip() else rest
+    rest = text.lstrip().removeprefix(asked).lstrip()
+    if token and rest:
+        return f"{token} {rest}"
+    return rest if asked else text
+
+
+def like(text: str, other: str) -> str:
+    """The text, asking for the language that another one asks for, unless it asks for one."""
+    return text if asked_for(text) else asking_for(asked_for(other), text)
 
 
 def fitted(text: str, languages: Sequence[str], before: Sequence[str], preferred: str) -> str:

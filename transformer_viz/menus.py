@@ -36,6 +36,7 @@ class DocumentMenus:
             menu.addSeparator()
             menu.addAction(self._actions["open"])
             menu.addAction(self._actions["get_model"])
+            menu.addAction(self._actions["open_folder"])
 
         _fill_when_opened(menu, fill)
 

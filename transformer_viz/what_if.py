@@ -112,7 +112,7 @@ class WhatIf(QObject):
 
     def _ask(self) -> None:
         trace, wish, search = self._session.trace, self.wish, self._search()
-        if trace is None or not trace.text or wish.nothing or not self.watched:
+        if trace is None or not trace.has_ids or wish.nothing or not self.watched:
             return
         text = trace.text
         self.asking = True

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QFrame,
     QGridLayout,
-    QLabel,
     QMainWindow,
     QMenu,
     QPushButton,
@@ -26,7 +25,6 @@ from transformer_viz.actions import Actions
 from transformer_viz.bundled import FIRST_TEXT, MinimalPair
 from transformer_viz.commands import add_commands
 from transformer_viz.controller import Controller
-from transformer_viz.drawing.chips import HEIGHT as CHIP_HEIGHT
 from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.file_commands import FileCommands
 from transformer_viz.gate_commands import GateCommands
@@ -35,6 +33,7 @@ from transformer_viz.heads.role_lines import RoleLines
 from transformer_viz.help_commands import HelpCommands
 from transformer_viz.history import History
 from transformer_viz.hub.commands import HubCommands
+from transformer_viz.languages import TRAINED, sides
 from transformer_viz.menus import DocumentMenus
 from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Phase, Session, Status
@@ -44,6 +43,7 @@ from transformer_viz.training.commands import TrainingCommands
 from transformer_viz.views.focus import step_focus
 from transformer_viz.views.heads_map import HeadsMap
 from transformer_viz.views.inspector import Inspector
+from transformer_viz.views.language_captions import LanguageCaptions
 from transformer_viz.views.measured_heads import MeasuredHeads
 from transformer_viz.views.message_bar import MessageBar
 from transformer_viz.views.model_bar import ModelBar
@@ -149,6 +149,7 @@ class Window(QMainWindow):
         self.samples.setMenu(samples)
         self.samples.setFixedHeight(self.source.editor.height())
         self.chips = TargetChips(session, self._spotlight)
+        self.captions = LanguageCaptions(session, self.source.editor.height())
         self.gate_bar = self.gates.bar(self.commands)
         self.heads_map = HeadsMap(session, self._measured, self._spotlight)
         self.stage = Stage(session, self._controller)
@@ -170,10 +171,10 @@ class Window(QMainWindow):
         grid.setHorizontalSpacing(3 * GRID)
         grid.setVerticalSpacing(2 * GRID)
         top = Qt.AlignmentFlag.AlignTop
-        grid.addWidget(_caption("English", self.source.editor.height()), 0, 0, top)
+        grid.addWidget(self.captions.source, 0, 0, top)
         grid.addWidget(self.source, 0, 1)
         grid.addWidget(self.samples, 0, 2, top)
-        grid.addWidget(_caption("German", CHIP_HEIGHT), 1, 0, top)
+        grid.addWidget(self.captions.target, 1, 0, top)
         grid.addWidget(self.chips, 1, 1, 1, 2)
         grid.setColumnStretch(1, 1)
         central = QWidget()
@@ -192,6 +193,7 @@ class Window(QMainWindow):
         self.source.textEdited.connect(self._on_edited)
         self.source.submitted.connect(lambda _text: controller.remember_text())
         self.model_bar.searchChanged.connect(controller.set_search)
+        self.captions.chosen.connect(controller.choose_language)
         self.hint.closed.connect(lambda: controller.change_settings(hint_done=True))
         controller.noticed.connect(self.show_notice)
         controller.comparison.textWanted.connect(self.choose_text)
@@ -209,7 +211,7 @@ class Window(QMainWindow):
     # -- what the commands do
 
     def choose_text(self, text: str) -> None:
-        self.show_text(text)
+        self.show_text(self._controller.in_language(text))
         self._controller.remember_text()
 
     def compare_pair(self, pair: MinimalPair) -> None:
@@ -265,12 +267,15 @@ class Window(QMainWindow):
 
     def _show_model(self, model: ModelInfo | None) -> None:
         self.setWindowTitle(f"{model.name} – Transformer Viz" if model else "Transformer Viz")
+        self.source.set_language(sides(model).source)
 
     def _show_hint(self, status: Status) -> None:
         """Only beside what it speaks of: the model's answer to the first text."""
         controller = self._controller
         answered = status.phase is Phase.READY and controller.trace_file is None
-        fits = answered and self._session.text == FIRST_TEXT
+        model = self._session.model
+        trained = model is not None and sides(model) == TRAINED
+        fits = answered and trained and self._session.text == FIRST_TEXT
         if fits and not controller.settings.hint_done:
             self.hint.show_message(HINT)
         else:
@@ -370,13 +375,6 @@ class Window(QMainWindow):
 
 def _dropped_files(event: QDropEvent) -> list[Path]:
     return [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
-
-
-def _caption(text: str, height: int) -> QLabel:
-    label = QLabel(text)
-    label.setFixedHeight(height)
-    set_role(label, "soft")
-    return label
 
 
 def _rule() -> QFrame:

@@ -271,7 +271,7 @@ def test_an_odd_trace_has_its_picture_in_every_view(
         elif C not in trace.kinds:
             assert any("no cross-attention" in one for one in said[stage.decoding])
     said_of_pages = [said for view in plain.pages() for said in texts(view)]
-    assert any("comes without its sentence" in said for said in said_of_pages)
+    assert any("from a file; edit the text" in said for said in said_of_pages)
 
 
 def test_a_trace_that_is_none_leaves_what_is_shown(plain: OddWindow, folder: Path) -> None:

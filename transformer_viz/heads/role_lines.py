@@ -38,10 +38,12 @@ class RoleLines(QWidget):
         column.addWidget(self.lines)
         column.addWidget(self.open, 0, Qt.AlignmentFlag.AlignLeft)
         session.selectionChanged.connect(self._refresh)
+        session.originChanged.connect(self._refresh)
         analysis.changed.connect(self._refresh)
         self._refresh()
 
     def _refresh(self) -> None:
+        self.setVisible(not self._session.origin)  # else the heads shown are not the model's
         measured, head = self._analysis.measured, self._session.selection.primary
         found = None if measured is None else measured.report.heads.get(head)
         self.lines.setVisible(found is not None)

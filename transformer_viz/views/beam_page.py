@@ -19,6 +19,7 @@ from transformer_viz.drawing.beam_picture import draw_legend
 from transformer_viz.drawing.numbers import signed
 from transformer_viz.theme import GRID, LIGHT, Theme, set_role
 from transformer_viz.views.beam_canvas import BeamCanvas
+from transformer_viz.views.wording import score_formula
 
 _LINE = 8 * GRID  # of an exported picture's head
 
@@ -139,7 +140,7 @@ class _Legend(QWidget):
 def _summary(tree: BeamTree) -> str:
     winner = tree.nodes[tree.winner]
     return (
-        f"beam {tree.beam} · score = log P / ((5 + |Y|) / 6)^{tree.alpha:g} · winner: "
+        f"beam {tree.beam} · score = {score_formula(tree.alpha, tree.penalty, '|Y|')} · winner: "
         f"log P {signed(winner.log_probability)}, score {signed(winner.score or 0.0)}, "
         f"{winner.step + 1} tokens"
     )

@@ -22,7 +22,7 @@ from transformer_viz.controller import MAX_CHARACTERS
 from transformer_viz.theme import GRID, set_role
 
 HEIGHT = 7 * GRID
-FILE_FILTER = "Transformer Viz models (*.safetensors);;All files (*)"
+FILE_FILTER = "Models (*.safetensors *.npz config.json);;All files (*)"
 _SAME = "Same model"
 _NO_SENTENCE = "Type a second sentence"
 _WIDEST_NAME = 30 * GRID
@@ -79,7 +79,8 @@ class CompareBar(QWidget):
             self.text.setText(text)
             self.text.setCursorPosition(0)
         self.text.setPlaceholderText(" ".join((comparison.implied_text or _NO_SENTENCE).split()))
-        name = _SAME if comparison.path is None else comparison.path.stem
+        path = comparison.path
+        name = _SAME if path is None else path.name.removesuffix(".safetensors")
         middle = Qt.TextElideMode.ElideMiddle
         self.model.setText(literal(self.fontMetrics().elidedText(name, middle, _WIDEST_NAME)))
         self.model.setAccessibleName(f"Model of B: {name}")
@@ -103,4 +104,5 @@ class CompareBar(QWidget):
         folder = "" if path is None else str(path.parent)
         name, _filter = QFileDialog.getOpenFileName(self, "Model of B", folder, FILE_FILTER)
         if name:
-            self._comparison.choose_model(Path(name))
+            path = Path(name)
+            self._comparison.choose_model(path.parent if path.name == "config.json" else path)

@@ -95,7 +95,8 @@ class DecodingSide(QWidget):
 
     def show_hypotheses(self) -> None:
         decoding, active = self._decoding, self._decoding.active
-        self.hypotheses.show_hypotheses(decoding.hypotheses, active, decoding.search.alpha)
+        alpha, penalty = decoding.search.alpha, decoding.penalty
+        self.hypotheses.show_hypotheses(decoding.hypotheses, active, alpha, penalty)
         self.go_on.setVisible(active is not None and not active.is_finished)
         possible = not decoding.obstacle
         for field in (self.typed, self.target):

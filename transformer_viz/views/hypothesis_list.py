@@ -8,6 +8,7 @@ from transformer_viz.drawing.numbers import signed
 from transformer_viz.hypotheses import Hypothesis
 from transformer_viz.theme import GRID, scaled_font
 from transformer_viz.views.row_list import RowList
+from transformer_viz.views.wording import score_formula
 
 ROW = 15 * GRID
 _CLOSE = 6 * GRID
@@ -22,13 +23,19 @@ class HypothesisList(RowList):
         super().__init__(ROW)
         self._hypotheses: tuple[Hypothesis, ...] = ()
         self._active: Hypothesis | None = None
-        self._alpha = 0.0
+        self._alpha, self._penalty = 0.0, "gnmt"
         self.setAccessibleName("Hypotheses")
 
     def show_hypotheses(
-        self, hypotheses: tuple[Hypothesis, ...], active: Hypothesis | None, alpha: float
+        self,
+        hypotheses: tuple[Hypothesis, ...],
+        active: Hypothesis | None,
+        alpha: float,
+        penalty: str,
     ) -> None:
-        self._hypotheses, self._active, self._alpha = hypotheses, active, alpha
+        """`alpha`, `penalty`: exponent and form of the length penalty."""
+        self._hypotheses, self._active = hypotheses, active
+        self._alpha, self._penalty = alpha, penalty
         current = hypotheses.index(active) if active is not None else 0
         self.set_rows(len(hypotheses), current)
 
@@ -61,7 +68,7 @@ class HypothesisList(RowList):
         _line(painter, places[1], _text(one))
         painter.setFont(small)
         painter.setPen(theme.color("soft"))
-        _line(painter, places[2], figures(one, self._alpha))
+        _line(painter, places[2], figures(one, self._alpha, self._penalty))
         if row:
             painter.setPen(theme.color("ink" if row == self.pointed else "faint"))
             painter.setFont(self.font())
@@ -70,9 +77,10 @@ class HypothesisList(RowList):
     def describe(self, row: int) -> str:
         one = self._hypotheses[row]
         return (
-            f"hypothesis {one.number}, {one.origin}: {_text(one)}\n{figures(one, self._alpha)}\n"
+            f"hypothesis {one.number}, {one.origin}: {_text(one)}\n"
+            f"{figures(one, self._alpha, self._penalty)}\n"
             "log P: natural logarithm of its probability; ppl: exp(−log P / tokens);\n"
-            f"score: log P / ((5 + tokens) / 6)^{self._alpha:g}, of a finished one"
+            f"score: {score_formula(self._alpha, self._penalty, 'tokens')}, of a finished one"
         )
 
     def press(self, row: int, point: QPoint) -> None:
@@ -94,11 +102,11 @@ class HypothesisList(RowList):
         return QSize(56 * GRID, ROW)
 
 
-def figures(one: Hypothesis, alpha: float) -> str:
+def figures(one: Hypothesis, alpha: float, penalty: str) -> str:
     """As in "log P −2.31 · ppl 1.19 · score −1.20"."""
     if one.log_probability is None or one.perplexity is None:
         return "no probabilities known"
-    score = one.score(alpha)
+    score = one.score(alpha, penalty)
     end = "not finished" if score is None else f"score {signed(score)}"
     return f"log P {signed(one.log_probability)} · ppl {one.perplexity:.3g} · {end}"
 

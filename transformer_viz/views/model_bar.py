@@ -15,10 +15,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from transformer_viz.languages import sides
 from transformer_viz.session import ModelInfo, Search, Session
 from transformer_viz.settings import MAX_ALPHA, MAX_BEAM
 from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.views.elided_label import ElidedLabel
+from transformer_viz.views.wording import plain_tooltip, score_formula
 
 NO_INDICATOR = "*::menu-indicator { image: none; width: 0; }"  # the button draws its own arrow
 
@@ -82,7 +84,7 @@ class ModelBar(QWidget):
         self.beam.clicked.connect(self._send)
         self.size_box.valueChanged.connect(self._send)
         self.alpha_box.valueChanged.connect(self._send)
-        session.modelChanged.connect(self.model_button.show_model)
+        session.modelChanged.connect(self._show_model)
         session.originChanged.connect(self._show_origin)
         self.set_search(Search(), 4)
 
@@ -103,6 +105,13 @@ class ModelBar(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         for box in (self.size_box, self.alpha_box):
             dress_spin_box(box, theme)
+
+    def _show_model(self, model: ModelInfo | None) -> None:
+        self.model_button.show_model(model)
+        form = score_formula(self.alpha_box.value(), model.penalty if model else "gnmt", "tokens")
+        self.alpha_box.setToolTip(
+            f"Length penalty α: the score is {form}; 0 favours short translations"
+        )
 
     def _show_origin(self, origin: str) -> None:
         """The picture is not of the model named here."""
@@ -165,7 +174,7 @@ class ModelButton(QPushButton):
         self._shape.setText("" if model is None else shape(model))
         self._shape.setVisible(model is not None)
         self.setAccessibleName(f"Model: {self._name.text()} {self._shape.text()}".strip())
-        self.setToolTip("Choose a model" if model is None else str(model.path))
+        self.setToolTip("Choose a model" if model is None else plain_tooltip(about(model)))
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
@@ -173,6 +182,22 @@ class ModelButton(QPushButton):
 
     def minimumSizeHint(self) -> QSize:
         return self._row.minimumSize()
+
+
+def about(model: ModelInfo) -> str:
+    """Where it is and, of one from another program, what it is and what it brings along."""
+    lines = [str(model.path)]
+    if imported := model.provenance.get("imported"):
+        source, target = sides(model)
+        lines.append(f"{imported}, {source} → {target}")
+    if model.languages:
+        lines.append(f"{len(model.languages)} target languages")
+    if model.search is not None:
+        lines.append(
+            f"made for beam {model.search.beam}, "
+            f"score {score_formula(model.search.alpha, model.penalty, 'tokens')}"
+        )
+    return "\n".join(lines)
 
 
 def shape(model: ModelInfo) -> str:
@@ -184,11 +209,18 @@ def shape(model: ModelInfo) -> str:
         f"{model.encoder_layers}+{model.decoder_layers} layers",
         f"{heads} head{'s' * (heads != '1')}",
         *([f"{len(model.pruned)} pruned"] if model.pruned else []),
-        f"{model.parameters / 1e6:.1f} M",
+        count(model.parameters),
     ]
     if model.provenance.get("step") == 0:
         parts.append("untrained")
     return " · ".join(parts)
+
+
+def count(parameters: int) -> str:
+    """As in "74.4 M" or "23 k"."""
+    if parameters < 100_000:
+        return f"{parameters / 1e3:.0f} k"
+    return f"{parameters / 1e6:.1f} M"
 
 
 def _segment(text: str, tip: str, parent: QWidget) -> QPushButton:

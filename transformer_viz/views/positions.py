@@ -68,7 +68,8 @@ class Positions(StageView):
         self.dimensions.changed.connect(self.invalidate)
         self.shown.valueChanged.connect(self._change_range)
         what_if.tableChanged.connect(self.invalidate)
-        session.traceChanged.connect(self.invalidate)
+        for changed in (session.traceChanged, session.originChanged):
+            changed.connect(self.invalidate)
 
     def _build(self) -> None:
         self.switch = QButtonGroup(self)
@@ -137,7 +138,7 @@ class Positions(StageView):
             self._choose(table)
         if table is not None and not self._range_is_wanted:
             self._fit_range(table)
-        self._facts.setText(_WAITING if table is None else facts(table))
+        self._facts.setText(_WAITING if table is None else self._whose() + facts(table))
         self._problem.setText(self._what_if.table_problem)
         self._problem.setVisible(bool(self._what_if.table_problem))
         about_table = isinstance(page, PositionPage)
@@ -153,6 +154,13 @@ class Positions(StageView):
             if table is not None:
                 page.show_state(self._state(table), self.theme)
 
+    def _whose(self) -> str:
+        """The model's name in front, where the trace shown is not of it."""
+        model = self.session.model
+        if not self.session.origin or model is None:
+            return ""
+        return f"Of {model.name}, not of the picture: "
+
     def _state(self, table: PositionTable) -> PositionState:
         extent = Extent(
             shown=self.shown.value() + 1,
@@ -164,9 +172,9 @@ class Positions(StageView):
 
     @property
     def _sentence(self) -> int:
-        """How many tokens it has."""
+        """How many tokens it has; none of a trace that is not the model's."""
         trace = self.session.trace
-        return 0 if trace is None else len(trace.source_tokens)
+        return 0 if trace is None or self.session.origin else len(trace.source_tokens)
 
     def _fit_range(self, table: PositionTable) -> None:
         """Past the end of what the model knows, and of the sentence."""

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QTextEdit, QW
 from transformer_viz.controller import MAX_CHARACTERS
 from transformer_viz.drawing.shading import shaded
 from transformer_viz.edits import common_ends
+from transformer_viz.languages import TRAINED, UNKNOWN
 from transformer_viz.linking import Place, source_shades
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font, set_role
@@ -31,6 +32,7 @@ COUNTED_FROM = 0.8  # of the limit: the share from which the counter shows
 FAINTEST = 0.02  # a smaller weight shades nothing
 _ROLE = QTextFormat.Property.UserProperty  # of a mark in the text
 _UNKNOWN, _LIT = "unknown", "lit"
+_PROMPT = "Type a sentence …"
 _LINE_ENDS = str.maketrans(dict.fromkeys("\r\v\f\x85\u2028\u2029", "\n"))
 
 
@@ -63,8 +65,6 @@ class SourceField(QWidget):
         self._theme = LIGHT
         self._setting = False  # the text is being set, not edited
         self.editor = _Editor()
-        self.editor.setPlaceholderText("Type an English sentence …")
-        self.editor.setAccessibleName("English sentence")
         self.counter = QLabel()
         self.counter.setAccessibleName("Characters used")
         self.counter.hide()
@@ -79,6 +79,7 @@ class SourceField(QWidget):
         self.editor.entered.connect(lambda: self.submitted.emit(self.text()))
         self.editor.pointed.connect(self._point)
         spotlight.changed.connect(self._show_light)
+        self.set_language(TRAINED.source)
         self.set_text(session.text)
 
     def text(self) -> str:
@@ -89,6 +90,13 @@ class SourceField(QWidget):
         self._setting = True
         self.editor.replace_text(text)
         self._setting = False
+
+    def set_language(self, name: str) -> None:
+        """What the sentence is written in, or "Source" where nobody knows."""
+        known = name != UNKNOWN.source
+        article = "an" if name[:1] in "AEIO" else "a"
+        self.editor.setPlaceholderText(f"Type {article} {name} sentence …" if known else _PROMPT)
+        self.editor.setAccessibleName(f"{name} sentence")
 
     def set_unknown(self, spans: Sequence[tuple[int, int]]) -> None:
         """Underline [start, end) characters of the text; the marks move with later edits."""

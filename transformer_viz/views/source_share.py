@@ -26,7 +26,8 @@ _CONSTANT = (
 
 
 class SourceShare(QWidget):
-    """Of the quantities that follow tokens through the decoder; hidden for all others.
+    """Of the quantities that follow tokens through the decoder; hidden for all others, and where
+    there is no source.
 
     Point at a step to light it up everywhere, click it to pin its row; the arrows move the pin.
     """
@@ -52,7 +53,8 @@ class SourceShare(QWidget):
         """After the selected decoder layer, or after the last one while the encoder is shown."""
         self._found, self.shares = found, None
         composition = None if found is None else found.composition
-        if found is not None and composition is not None and composition.source:
+        crossed = found is not None and AttentionKind.CROSS in found.of.kinds
+        if found is not None and composition is not None and composition.source and crossed:
             selection, last = self._session.selection, len(composition.source)
             encoder = selection.kind is AttentionKind.ENCODER_SELF
             layer = last if encoder else min(selection.layer + 1, last)

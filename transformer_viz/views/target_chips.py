@@ -206,7 +206,11 @@ class TargetChips(PictureArea):
 
     def _draw_count(self, painter: QPainter) -> None:
         count = len(self._tokens)
-        text = f"{count} tokens" if count > 1 else "The translation appears here." * (not count)
+        if count:
+            text = f"{count} tokens" * (count > 1)
+        else:
+            absent = self._session.trace is not None
+            text = "This trace has no target." if absent else "The translation appears here."
         painter.setFont(scaled_font(self.font(), 0.85))
         painter.setPen(self.theme.color("faint"))
         end = self._layout.end

@@ -168,8 +168,8 @@ class WhatIfPanel(QWidget):
             return desk.problem
         if trace is None:
             return self._session.status.message or "Type an English sentence above first."
-        if not trace.text:
-            return "This trace comes without its sentence, so there is nothing to run again."
+        if not trace.has_ids:
+            return "This trace is from a file; edit the text, and a model can be asked."
         return _HINT if desk.wish.nothing else "Computing …"
 
     def _encoder_head(self, trace: Trace) -> Head:

@@ -70,6 +70,13 @@ def signed(number: float) -> str:
     return f"{number:.2f}".replace("-", "−")
 
 
+def score_formula(alpha: float, penalty: str, tokens: str) -> str:
+    """What a finished hypothesis is worth by this form of the length penalty; `tokens` is what
+    its length is called."""
+    base = f"((5 + {tokens}) / 6)" if penalty == "gnmt" else tokens
+    return f"log P / {base}^{alpha:g}"
+
+
 def token_name(token: Token) -> str:
     return isolated(display_text(token))
 
