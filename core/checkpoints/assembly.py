@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 import torch
-from torch import Tensor
+from torch import nn
 
 from core.checkpoints.weights import Weights
 from core.config import ModelConfig
 from core.errors import UserError
-from core.model.layout import column_major
-from core.model.positions import SinusoidalPositions
 from core.model.transformer import Transformer
+from core.model.uninitialised import uninitialised
 
 Parts = Mapping[str, Sequence[str]]
 """For each parameter of ours, the foreign tensors that it is, one below the other."""
@@ -28,18 +27,11 @@ def assemble(config: ModelConfig, parts: Parts, weights: Weights, origin: str) -
     """
     wanted = [name for names in parts.values() for name in names]
     require_all_used(weights.names, wanted, origin)
-    with torch.device("meta"):
-        model = Transformer(config)
+    model = uninitialised(config)
     parameters = dict(model.named_parameters())
     assert parameters.keys() == parts.keys(), parameters.keys() ^ parts.keys()
-    filled = {
-        name: _stacked([weights.take(one) for one in names], parameters[name].shape, names, origin)
-        for name, names in parts.items()
-    }
-    model.load_state_dict(filled, strict=False, assign=True)
-    if isinstance(model.positions, SinusoidalPositions):
-        model.positions = SinusoidalPositions(config)  # its table was without memory
-    column_major(model)
+    for name, names in parts.items():
+        _fill(parameters[name], names, weights, origin)
     return model.eval()
 
 
@@ -62,17 +54,19 @@ def require_all_used(present: Collection[str], wanted: Collection[str], origin: 
             )
 
 
-def _stacked(
-    tensors: Sequence[Tensor], shape: torch.Size, names: Sequence[str], origin: str
-) -> Tensor:
-    """One below the other; a row [1, n] serves as a vector [n]."""
-    if len(shape) == 1:
-        tensors = [one[0] if one.dim() == 2 and len(one) == 1 else one for one in tensors]
-    needed = [shape[0] // len(tensors), *shape[1:]]
-    for one, name in zip(tensors, names, strict=True):
-        if list(one.shape) != needed:
+def _fill(parameter: nn.Parameter, names: Sequence[str], weights: Weights, origin: str) -> None:
+    """The tensors one below the other; a row [1, n] serves as a vector [n]."""
+    needed = [parameter.shape[0] // len(names), *parameter.shape[1:]]
+    tensors = []
+    for name in names:
+        tensor = weights.take(name)
+        if parameter.dim() == 1 and tensor.dim() == 2 and len(tensor) == 1:
+            tensor = tensor[0]
+        if list(tensor.shape) != needed:
             raise UserError(
-                f"{origin}: {name} has shape {list(one.shape)}; the model that its configuration "
-                f"describes needs {needed}."
+                f"{origin}: {name} has shape {list(tensor.shape)}; the model that its "
+                f"configuration describes needs {needed}."
             )
-    return tensors[0] if len(tensors) == 1 else torch.cat(list(tensors))
+        tensors.append(tensor)
+    whole = tensors[0] if len(tensors) == 1 else torch.cat(tensors)
+    parameter.data = whole if parameter.is_contiguous() else whole.t().contiguous().t()

@@ -18,8 +18,8 @@ from core.checkpoints.header import FORMAT, FORMAT_VERSION, TOKENIZER_TENSORS, r
 from core.config import ModelConfig
 from core.errors import UserError
 from core.files import atomic_write
-from core.model.layout import column_major
 from core.model.transformer import Transformer
+from core.model.uninitialised import uninitialised
 from core.text.stored import from_tensors
 from core.text.tokenizer import Tokenizer
 
@@ -135,8 +135,7 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
     tensors = _read_tensors(path)
     tokenizer = _take_tokenizer(tensors, str(path))
     require_same_size(header.config, tokenizer, str(path))
-    model = Transformer(header.config)
-    column_major(model)
+    model = uninitialised(header.config)
     fill(model, tensors, str(path))
     return Checkpoint(model.to(device).eval(), tokenizer, header.provenance)
 

@@ -83,13 +83,10 @@ def _file(name: str | None) -> dict[str, Any]:
 
 
 def parameter_count(config: ModelConfig) -> int:
-    """Exact, from shapes alone: the model is laid out without memory for its weights."""
-    import torch
+    """Exact, from shapes alone."""
+    from core.model.uninitialised import uninitialised
 
-    from core.model.transformer import Transformer
-
-    with torch.device("meta"):
-        return Transformer(config).parameter_count()
+    return uninitialised(config).parameter_count()
 
 
 def _lines(about: Mapping[str, Any]) -> list[str]:
