@@ -100,6 +100,8 @@ def _get(repository: str, args: argparse.Namespace) -> None:
     if not args.about:
         tell = Counting(offer.size, sys.stderr, as_json=args.json, begin=offer.here, show=megabytes)
         models.download(offer, tell)
+        if not args.json and all(file.checksum for file in offer.files):
+            print("All files agree with the hub's checksums.", file=sys.stderr)
     _answer(folder, _about(offer), args)
 
 

@@ -50,7 +50,7 @@ def asking(url: str, instead: str) -> Iterator[None]:
 
 def _refusal(host: str, status: int, instead: str) -> str:
     if status in (401, 403):
-        return f"{host} does not give this to everybody ({status}); {instead}."
+        return f"{host} refuses it ({status}), perhaps only for now; {instead}."
     if status in (404, 410):
         return f"{host} does not have it, at least not any more ({status}); {instead}."
     return f"{host} is busy or out of order ({status}); try again later, or {instead}."

@@ -60,7 +60,9 @@ def test_about_then_get_then_nothing_more_to_ask(hub: Site, tmp_path: Path) -> N
     folder = Path(run.stdout.strip())
     assert folder == Path(about["folder"])
     assert sum(map(len, contents(folder).values())) == about["size"]
-    assert run.stderr.startswith(f"{REPOSITORY}: 0.3 MB; licence: CC BY 4.0\n")
+    assert run.stderr == (
+        f"{REPOSITORY}: 0.3 MB; licence: CC BY 4.0\nAll files agree with the hub's checksums.\n"
+    )
     hub.asked.clear()
     again = answer(get(hub, REPOSITORY, "--cache", tmp_path, "--json"))
     assert again == {**about, "here": about["size"]}
