@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.decoding.config import SearchConfig
 from core.errors import UserError
 from core.text.sentence_pieces import train_tokenizer
-from core.text.tokens import Token
+from core.text.tokens import Token, TokenKind
 from core.trace.record import trace_text
 from core.trace.trace import AttentionKind
 from core.trace.variant import reordered, restored, shuffled_words
@@ -163,3 +163,23 @@ def test_tokens_without_a_word_mark_begin_with_the_first() -> None:
     moved, written = reordered(tokens, "a b", (1, 0))
     assert written == "b a"
     assert [(token.start, token.end) for token in moved] == [(0, 1), (1, 3)]
+
+
+def test_a_language_token_stays_first() -> None:
+    text = ">>deu<< a b c"
+    tokens = [
+        Token(">>deu<<", 4, TokenKind.SPECIAL, 0, 7),
+        *(
+            Token(f"▁{letter}", 5 + n, start=7 + 2 * n, end=9 + 2 * n)
+            for n, letter in enumerate("abc")
+        ),
+    ]
+    for seed in range(10):
+        order = shuffled_words(tokens, seed)
+        assert order[0] == 0
+        assert sorted(order) == [0, 1, 2, 3]
+        assert order != (0, 1, 2, 3)
+        _, written = reordered(tokens, text, order)
+        assert written.startswith(">>deu<< ")
+    with pytest.raises(UserError, match="a single word"):
+        shuffled_words(tokens[:2], 0)
