@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from huggingface_hub import get_session
-from huggingface_hub.errors import HfHubHTTPError, HTTPError, OfflineModeIsEnabled
+from huggingface_hub.errors import HfHubHTTPError, HTTPError, OfflineModeIsEnabled, Response
 from huggingface_hub.utils import hf_raise_for_status
 
 from core.errors import UserError
-
-if TYPE_CHECKING:
-    from httpx2 import Response
 
 TIMEOUT = 20.0  # seconds without a byte
 _UNPACKED = {"Accept-Encoding": "identity"}  # sizes and ranges are those of the file itself

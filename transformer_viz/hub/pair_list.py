@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from core.remote.pairs import PAIRS, repository_of
@@ -76,6 +77,12 @@ class PairList(QTreeWidget):
             here = item.data(MODEL, _REPOSITORY) in repositories
             item.setText(STATE, HERE if here else "")
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        current = self.currentItem()
+        if current is not None:
+            self.scrollToItem(current, QAbstractItemView.ScrollHint.PositionAtCenter)
+
     def choose(self, repository: str) -> None:
         for item in self._all():
             if item.data(MODEL, _REPOSITORY) == repository:
@@ -87,7 +94,7 @@ class PairList(QTreeWidget):
             f"QTreeWidget {{ background: {theme.paper}; border: 1px solid {theme.line};"
             f" border-radius: 4px; outline: none; }}"
             f"QTreeWidget:focus {{ border-color: {theme.accent}; }}"
-            f"QTreeWidget::item {{ padding: {GRID // 2}px {GRID}px; }}"
+            f"QTreeWidget::item {{ padding: {GRID // 2}px 0; }}"
             f"QTreeWidget::item:selected {{ background: {theme.accent_soft}; color: {theme.ink}; }}"
         )
 

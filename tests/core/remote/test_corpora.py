@@ -138,7 +138,7 @@ def test_an_archive_that_is_another_one(
         brought(SacrebleuSet(WMT), "en-de", tmp_path)
 
 
-@pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "test/../../../outside"])
+@pytest.mark.parametrize("name", ["../outside", "/outside", "test/../../../outside"])
 def test_an_archive_stays_in_its_folder(
     sites: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
