@@ -29,22 +29,19 @@ from tests.core.checkpoints.npz_twin import position_table
 
 transformers = pytest.importorskip("transformers")
 
-# What is added to the end token's bias, so that translations end, and the model.
-MODELS: dict[str, tuple[float, dict[str, Any]]] = {
-    "as OPUS-MT": (1.6, {"seed": 2}),
-    "relu, deep and narrow": (
-        0.8,
-        {
-            "seed": 1,
-            "encoder_layers": 3,
-            "decoder_layers": 1,
-            "encoder_ffn_dim": 48,
-            "activation_function": "relu",
-        },
-    ),
-    "separate vocabularies": (1.6, {"separate": True}),
-    "nothing tied": (0.0, {"seed": 1, "separate": True, "tie_word_embeddings": False}),
+MODELS: dict[str, dict[str, Any]] = {
+    "as OPUS-MT": {},
+    "relu, deep and narrow": {
+        "encoder_layers": 3,
+        "decoder_layers": 1,
+        "encoder_ffn_dim": 48,
+        "activation_function": "relu",
+    },
+    "separate vocabularies": {"separate": True},
+    "nothing tied": {"separate": True, "tie_word_embeddings": False},
 }
+# Large weights, and a bias of the end token at which some translations end and some do not.
+LIVELY = dict(zip(MODELS, (6.0, 5.0, 4.0, 6.0), strict=True))
 SENTENCES = (*ENGLISH, "It was tired.", "Two hours!", "A frog, a teacher and an animal.")
 
 
@@ -56,12 +53,19 @@ class Both(NamedTuple):
 
 @pytest.fixture(scope="module", params=MODELS)
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
-    folder = tmp_path_factory.mktemp("model")
-    ending, changes = MODELS[request.param]
-    save_marian_folder(folder, **changes)
+    return opened(tmp_path_factory.mktemp("calm"), **MODELS[request.param])
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def lively(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
+    name = request.param
+    settings = MODELS[name] | {"init_std": 0.5, "end_bias": LIVELY[name]}
+    return opened(tmp_path_factory.mktemp("lively"), **settings)
+
+
+def opened(folder: Path, **settings: Any) -> Both:
+    save_marian_folder(folder, **settings)
     model = transformers.MarianMTModel.from_pretrained(folder, attn_implementation="eager").eval()
-    model.final_logits_bias[0, model.config.eos_token_id] += ending
-    model.save_pretrained(folder)
     ours = import_marian_npz(npz_of(model, folder).write(folder / "npz"))
     return Both(ours, open_model(folder), as_marian_computes(model))
 
@@ -188,13 +192,13 @@ def test_scores_and_every_head_in_a_padded_batch(both: Both) -> None:
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_searches_give_the_same_ids(both: Both, beam: int) -> None:
-    model, config = both.ours.model, both.ours.config
-    sources = both.ours.tokenizer.encode_all(SENTENCES)
-    setting = SearchConfig(beam=beam, alpha=1.0, penalty="length", max_length=30)
+def test_searches_give_the_same_ids(lively: Both, beam: int) -> None:
+    model, config = lively.ours.model, lively.ours.config
+    sources = lively.ours.tokenizer.encode_all(SENTENCES)
+    setting = SearchConfig(beam=beam, alpha=1.0, penalty="length", max_length=30, free_end=True)
     found = search(model, sources, setting)
     source = source_batch(model, sources)
-    rows = both.theirs.generate(
+    rows = lively.theirs.generate(
         source,
         attention_mask=(source != config.pad_id).long(),
         num_beams=beam,
@@ -210,11 +214,5 @@ def test_searches_give_the_same_ids(both: Both, beam: int) -> None:
     expected = [
         [id for id in row[1:].tolist() if id not in (config.pad_id, config.eos_id)] for row in rows
     ]
-    compared = [
-        (list(best.ids), ids)
-        for (best, *_), ids in zip(found, expected, strict=True)
-        if beam == 1 or len(ids) < 29  # at the limit a beam there has the end token for nothing
-    ]
-    assert len(compared) >= 4
-    assert len({len(ids) for _, ids in compared}) > 1
-    assert [ours for ours, _ in compared] == [theirs for _, theirs in compared]
+    assert [list(best.ids) for (best, *_) in found] == expected
+    assert len({len(ids) for ids in expected}) > 1
