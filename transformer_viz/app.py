@@ -95,8 +95,7 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
         screenshot = Screenshot(window, session, controller, engine, options.screenshot)
     code = app.exec()
     if window.isVisible():  # ended from outside: there is nobody to ask
-        controller.transfers.cancel()
-        window.close()
+        window.end()
     collector.stop()
     return code if screenshot is None else screenshot.exit_code
 

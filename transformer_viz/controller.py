@@ -117,6 +117,12 @@ class Controller(QObject):
         said += [f"The heads of {measuring.stem} are being measured."] if measuring else []
         return said + ([f"How far {probing.stem} reaches is being measured."] if probing else [])
 
+    def give_up(self) -> None:
+        """End all that `running` names."""
+        self.transfers.cancel()
+        self.heads.cancel()
+        self.distance.cancel()
+
     def open(
         self,
         path: Path,

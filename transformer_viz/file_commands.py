@@ -118,8 +118,7 @@ class FileCommands(QObject):
     def _on_answer(self, close: bool) -> None:
         self._question = None
         if close:
-            self._controller.transfers.cancel()
-            self._controller.heads.cancel()
+            self._controller.give_up()
             self._window.close()
 
     def _save_export(self, export: Export) -> None:

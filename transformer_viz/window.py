@@ -83,6 +83,7 @@ class Window(QMainWindow):
         self._controller = controller
         self._themes = themes
         self._color_map = ColorMap.PAPER
+        self._asks = True  # before it closes while something runs
         self.setWindowTitle("Transformer Viz")
         self.setAcceptDrops(True)
 
@@ -121,6 +122,12 @@ class Window(QMainWindow):
     def say(self, text: str) -> None:
         """A sentence that goes by itself."""
         self.status_line.showMessage(text, SAID_FOR)
+
+    def end(self) -> None:
+        """Close without a question, giving up what runs."""
+        self._asks = False
+        self._controller.give_up()
+        self.close()
 
     def is_drawing(self) -> bool:
         """Whether some picture is still being computed beside the event loop, or painted in it."""
@@ -356,7 +363,7 @@ class Window(QMainWindow):
             )
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not (self.files.may_close() and self.training.may_close()):
+        if self._asks and not (self.files.may_close() and self.training.may_close()):
             event.ignore()
             return
         normal = self.normalGeometry()

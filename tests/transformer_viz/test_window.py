@@ -14,15 +14,18 @@ from PySide6.QtWidgets import (
     QDialog,
     QLabel,
     QLineEdit,
+    QMessageBox,
     QTabBar,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind
+from tests.transformer_viz.heads.desk import FakeChild
 from tests.transformer_viz.stage import GOOD, OTHER, Stage, word_trace
 from transformer_viz.bundled import FIRST_TEXT
 from transformer_viz.controller import MAX_CHARACTERS
+from transformer_viz.heads.store import Question
 from transformer_viz.options import Quantity, View
 from transformer_viz.palette import Palette
 from transformer_viz.selection import Selection
@@ -407,3 +410,33 @@ def test_closing_saves_the_layout_and_ends_the_thread(qapp: QApplication, qtbot:
     assert shown.controller.settings.geometry[2:] == (1111, 777)
     assert len(shown.controller.settings.panels) == 3
     shown.window.deleteLater()
+
+
+@pytest.fixture
+def measuring(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> Shown:
+    """Heads and distances of the model are being measured."""
+    controller = shown.controller
+    for desk in (controller.heads, controller.distance):
+        monkeypatch.setattr(desk, "_child", FakeChild(desk))
+        monkeypatch.setattr(desk, "_checksum", "known")
+    controller.heads.measure(Question())
+    controller.distance.measure()
+    return shown
+
+
+def test_closing_gives_up_what_is_measured_once_that_is_confirmed(measuring: Shown) -> None:
+    window = measuring.window
+    assert not window.close()
+    (box,) = window.findChildren(QMessageBox)
+    assert "The heads of good are being measured." in box.text()
+    assert "How far good reaches is being measured." in box.text()
+    next(button for button in box.buttons() if button.text() == "C&lose now").click()
+    assert not window.isVisible()
+    assert measuring.controller.running == []
+
+
+def test_a_window_that_is_ended_from_outside_asks_nothing(measuring: Shown) -> None:
+    assert not measuring.window.close()
+    measuring.window.end()
+    assert not measuring.window.isVisible()
+    assert measuring.controller.running == []
