@@ -9,7 +9,6 @@ import copy
 from collections.abc import Iterator, Sequence
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.config import ModelConfig
@@ -17,6 +16,7 @@ from core.heads import AttentionKind
 from core.model.attention import CrossAttention, SelfAttention
 from core.model.cache import DecoderCache
 from core.model.dropout import Dropout
+from core.model.few_rows import linear
 from core.model.layers import DecoderLayer, EncoderLayer
 from core.model.positions import LearnedPositions, NoPositions, SinusoidalPositions, positions
 from core.model.recording import Recording
@@ -94,7 +94,7 @@ class Transformer(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """[…, D] → [..., V], by the embedding matrix where it is shared (section 3.4)."""
-        logits = F.linear(hidden, self.output_embedding.weight, self.output_bias)
+        logits = linear(hidden, self.output_embedding.weight, self.output_bias)
         for id in self.config.suppressed_ids:
             logits[..., id] = float("-inf")
         return logits
