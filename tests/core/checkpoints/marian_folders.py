@@ -129,8 +129,8 @@ def save_marian_folder(
             if parameter.dim() == 1:
                 parameter.add_(0.1 * torch.randn_like(parameter))
     model.generation_config.update(
-        **{"bad_words_ids": [[pad]], "renormalize_logits": True, "num_beams": 4, "max_length": 40},
-        **(generation or {}),
+        **{"bad_words_ids": [[pad]], "renormalize_logits": True, "num_beams": 4, "max_length": 40}
+        | dict(generation or {}),
     )
     if half:
         model = model.half()
