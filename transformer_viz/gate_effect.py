@@ -10,12 +10,11 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from transformer_viz.gates import Gates
-from transformer_viz.heads.analysis import read_progress
+from transformer_viz.measuring import UNREADABLE, read_progress
 from transformer_viz.session import Search, Session
 from transformer_viz.training.child import Child
 
 SENTENCES = 300
-UNREADABLE = "The answer of the process cannot be read; measure again."
 
 
 @dataclass(frozen=True, slots=True)

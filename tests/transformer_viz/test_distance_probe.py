@@ -14,9 +14,10 @@ from pytestqt.qtbot import QtBot
 from core.analysis.distance import Reach
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.heads.desk import FakeChild
-from transformer_viz import distance_probe as module
-from transformer_viz.distance_probe import UNREADABLE, DistanceProbe
+from transformer_viz import measuring
+from transformer_viz.distance_probe import DistanceProbe
 from transformer_viz.distance_report import MOST_FILES, ReportStore, read_report
+from transformer_viz.measuring import UNREADABLE
 from transformer_viz.session import ModelInfo, Session
 
 E, D = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF
@@ -86,7 +87,7 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path, trace: Trace, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    monkeypatch.setattr(module, "Child", FakeChild)
+    monkeypatch.setattr(measuring, "Child", FakeChild)
     session = Session()
     session.set_trace(trace)
     return Desk(tmp_path, session, qtbot)

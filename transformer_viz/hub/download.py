@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from core.remote.cache import downloaded_models
-from transformer_viz.heads.analysis import Progress, read_progress
+from transformer_viz.measuring import Progress, read_progress
 from transformer_viz.training.child import Child
 
 UNREADABLE = "The answer of the process cannot be read; try again."

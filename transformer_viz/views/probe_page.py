@@ -80,6 +80,7 @@ class ProbePage(QWidget):
         self.relation.currentIndexChanged.connect(self._show_relation)
         self.heads.chosen.connect(self._choose)
         probe.changed.connect(self._follow)
+        probe.stateChanged.connect(self._follow)
         session.selectionChanged.connect(self._show_relation)
         session.gatesChanged.connect(self._show_relation)
         self._follow()

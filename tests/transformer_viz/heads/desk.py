@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from core.trace.trace import Trace
 from tests.transformer_viz.heads.answers import answer
-from transformer_viz.heads import analysis as module
+from transformer_viz import measuring
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.store import Question
 from transformer_viz.session import ModelInfo, Phase, Session, Status
@@ -70,5 +70,5 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path, trace: Trace, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    monkeypatch.setattr(module, "Child", FakeChild)
+    monkeypatch.setattr(measuring, "Child", FakeChild)
     return Desk(tmp_path, trace, qtbot)
