@@ -7,12 +7,13 @@ and heads by what they look at, so that another bundled model changes nothing he
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
 
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind, Head
@@ -44,6 +45,7 @@ class Picture:
         part: an attribute of the window to show alone, "dialog" for the one that is open, or
             nothing for the whole window.
         run: whether there is a run in the training panel; a small one is then trained.
+        random: whether there is a folder `RANDOM`, a MarianMT model of random weights.
         size: of the window, in pixels.
         hint: whether the line of the first start is shown.
     """
@@ -58,6 +60,7 @@ class Picture:
     size: tuple[int, int] = (1280, 800)
     hint: bool = False
     run: bool = False
+    random: bool = False
 
 
 # What a user does
@@ -106,6 +109,23 @@ def hover(name: str, x: float, y: float) -> Act:
         QTest.mouseMove(widget, QPoint(round(x * widget.width()), round(y * widget.height())))
 
     return act
+
+
+def choose(name: str, entry: str) -> Act:
+    """Choose an entry of the list of this accessible name."""
+
+    def act(scene: Scene) -> None:
+        box = _named(name)
+        assert isinstance(box, QComboBox)
+        box.setCurrentText(entry)
+        box.activated.emit(box.currentIndex())
+
+    return act
+
+
+def open_path(name: str) -> Act:
+    """Open a file or folder in the folder that the pictures are taken in."""
+    return lambda scene: scene.window.files.documents.open(Path(name))
 
 
 def run(command: str) -> Act:
@@ -205,6 +225,7 @@ def _only(found: list[W], name: str) -> W:
 
 # The pictures, in the order of the guide
 
+RANDOM = "random-marian"
 WIDE = (1440, 900)
 TRANSLATED = find_head(AttentionKind.CROSS, "es", "it")
 TARGET = "Das Tier ging nicht über die Straße, weil es zu müde war."
@@ -269,6 +290,17 @@ PICTURES = (
         size=WIDE,
     ),
     Picture(name="compare", view=View.COMPARE, size=WIDE),
+    Picture(
+        name="real-model",
+        part="",
+        acts=(
+            open_path(RANDOM),
+            choose("Target language", "German · deu"),
+            run("encoder_self"),
+            pin(">>deu<<"),
+        ),
+        random=True,
+    ),
     Picture(name="export", part="dialog", acts=(run("export"),)),
     Picture(name="training-new", part="dialog", acts=(run("new_run"),)),
     Picture(
