@@ -65,6 +65,26 @@ def test_a_file_is_known_by_name_or_contents(
     assert kind_of(path) is kind
 
 
+def test_a_folder_is_known_by_what_is_in_it(tmp_path: Path) -> None:
+    for name, kind in (
+        ("config.json", Kind.CHECKPOINT),
+        ("model.npz", Kind.CHECKPOINT),
+        ("run.json", Kind.RUN),
+    ):
+        folder = tmp_path / name.replace(".", "-")
+        folder.mkdir()
+        (folder / name).write_bytes(b"{}")
+        assert kind_of(folder) is kind
+    assert kind_of(tmp_path / "config-json" / "config.json") is Kind.CHECKPOINT
+
+
+def test_a_model_of_marian_is_told_from_a_trace(tmp_path: Path) -> None:
+    model, trace = tmp_path / "model.npz", tmp_path / "trace.npz"
+    np.savez(model, **{"special:model.yml": np.frombuffer(b"type: transformer", np.uint8)})
+    np.savez(trace, source_tokens=np.array(["a"]))
+    assert (kind_of(model), kind_of(trace)) == (Kind.CHECKPOINT, Kind.TRACE)
+
+
 def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
     for path, said in ((tmp_path / "a.png", "neither"), (tmp_path, "holds no model")):
