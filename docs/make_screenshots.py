@@ -1,7 +1,8 @@
 """Makes the pictures in docs/screenshots anew: `python docs/make_screenshots.py [NAME …]`.
 
 Each is taken from the real window, offscreen, with the bundled model; see `pictures`. For those of
-the training panel a run is trained first, which takes a minute or two.
+the training panel a run is trained first, and for two others heads are measured; each takes a
+minute or two.
 """
 
 import os
@@ -22,6 +23,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from transformer_viz.backend import TorchBackend
 from transformer_viz.controller import Controller
 from transformer_viz.engine import Engine
+from transformer_viz.heads.resolving import MEASURING
 from transformer_viz.session import Phase, Session
 from transformer_viz.settings import Settings, SettingsFile, default_threads
 from transformer_viz.theme import ThemeManager
@@ -141,6 +143,10 @@ def _is_busy(window: Window, session: Session, controller: Controller) -> bool:
         or controller.what_if.asking
         or decoding.growing
         or bool(decoding.asking)
+        or controller.heads.running is not None
+        or controller.resolving.message == MEASURING
+        or (controller.resolving.pair is not None and not controller.resolving.traces)
+        or controller.distance.running is not None
         or window.is_drawing()
     )
 

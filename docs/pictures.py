@@ -16,10 +16,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
 
 from core.text.tokens import Token
-from core.trace.trace import AttentionKind, Head
+from core.trace.trace import AttentionKind
 from transformer_viz.bundled import FIRST_TEXT
 from transformer_viz.linking import Place
-from transformer_viz.options import Combine, LinksForm, Scale, View, ViewOptions
+from transformer_viz.options import Combine, LinksForm, Quantity, Scale, View, ViewOptions
 from transformer_viz.session import Session
 from transformer_viz.theme import ThemeChoice
 from transformer_viz.window import Window
@@ -153,11 +153,7 @@ def find_head(kind: AttentionKind, query: str, key: str) -> Act:
         assert trace is not None
         scene.session.select(kind=kind)
         row, column = _query(scene, query), _key(scene, key)
-        heads = [
-            Head(kind, layer, head)
-            for layer in range(trace.layers(kind))
-            for head in range(trace.heads(kind, layer))
-        ]
+        heads = trace.every_head(kind)
         best = max(heads, key=lambda one: trace.row(one.kind, one.layer, one.head, row)[column])
         scene.session.select(layer=best.layer, head=best.head)
 
@@ -228,6 +224,7 @@ def _only(found: list[W], name: str) -> W:
 RANDOM = "random-marian"
 WIDE = (1440, 900)
 TRANSLATED = find_head(AttentionKind.CROSS, "es", "it")
+RESOLVER = find_head(AttentionKind.ENCODER_SELF, "it", "animal")
 TARGET = "Das Tier ging nicht über die Straße, weil es zu müde war."
 
 PICTURES = (
@@ -246,6 +243,11 @@ PICTURES = (
         name="heatmap-options",
         options=ViewOptions(scale=Scale.LOG, threshold=0.01, hide_specials=True, merge_words=True),
         acts=(pin("it", "it", "tired", "animal"),),
+    ),
+    Picture(
+        name="heatmap-alti",
+        options=ViewOptions(quantity=Quantity.ALTI),
+        acts=(run("cross"), pin("es")),
     ),
     Picture(name="links", view=View.LINKS, acts=(press("All heads"), pin("it"))),
     Picture(
@@ -290,6 +292,34 @@ PICTURES = (
         size=WIDE,
     ),
     Picture(name="compare", view=View.COMPARE, size=WIDE),
+    Picture(
+        name="reach-links",
+        view=View.REACH,
+        acts=(
+            RESOLVER,
+            pin("it", "animal"),
+            keys("Words pushed into the sentence", "PgUp", "PgUp"),
+        ),
+    ),
+    Picture(name="reach-distances", view=View.REACH, acts=(RESOLVER, press("Distances"))),
+    Picture(
+        name="reach-accuracy",
+        view=View.REACH,
+        acts=(press("Accuracy"), press("Measure"), keys("Heads by accuracy, best first", "Home")),
+    ),
+    Picture(
+        name="heads-panel",
+        part="",
+        acts=(RESOLVER, run("heads"), press("&Measure the heads")),
+        size=WIDE,
+    ),
+    Picture(name="resolving", part="heads.dock", acts=(run("resolving"),), size=WIDE),
+    Picture(
+        name="gates",
+        part="",
+        acts=(RESOLVER, keys("Heads map", "Home", "Shift+End"), run("gate_off")),
+        size=WIDE,
+    ),
     Picture(
         name="real-model",
         part="",
