@@ -135,16 +135,16 @@ def draw_rows(
     marked: int | None,
 ) -> None:
     """Numbers from `left`, labels up to `right`."""
+    small, numbers = scaled_font(font, NUMBER_SIZE), numbers_width(font, axis.last_number)
+    digits = _number_height(font)
     font = row_font(font, axis)
     line = QFontMetricsF(font).height()
-    small = scaled_font(font, NUMBER_SIZE)
-    numbers = numbers_width(font, axis.last_number)
     for index in axis.labelled(line, marked):
         strong = index == marked
         top = axis.middle(index) - line / 2
         painter.setFont(small)
         painter.setPen(theme.color("accent" if strong else "faint"))
-        number = QRectF(left, top, numbers, line)
+        number = QRectF(left, axis.middle(index) - digits / 2, numbers, digits)
         right_middle = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(number, right_middle, str(axis.number(index)))
         painter.setFont(font)
