@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.bundled import model_path
 from core.checkpoints.kinds import Kind, recognise
-from core.commands.translate import add_search_arguments, chosen_search
+from core.commands.translate import add_int8_argument, add_search_arguments, chosen_search
 from core.errors import UserError
 from core.fields import require
 
@@ -61,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", type=int, default=600, help="minimal pairs for --gold (600)")
     parser.add_argument("--seed", type=int, default=0, help="of the sentences for --gold (0)")
     add_search_arguments(parser)
+    add_int8_argument(parser)
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or mps")
     parser.add_argument("--json", action="store_true", help="the result as one JSON object")
     parser.add_argument(
@@ -72,6 +73,8 @@ def run(args: argparse.Namespace) -> int:
     """Raises UserError if a file cannot be read or files do not belong together."""
     if args.record and recognise(model_path(args.model))[0] is not Kind.NATIVE:
         raise UserError("--record keeps the result in a model file; make one with import first.")
+    if args.record and args.int8:
+        raise UserError("--record keeps results of the model as it is; leave out --int8.")
     scores = _run_gold(args) if args.gold else _run_references(args)
     if args.record:
         from core.checkpoints.native import add_scores
@@ -203,4 +206,9 @@ def _load(args: argparse.Namespace) -> Checkpoint:
     from core.checkpoints.opening import open_model
     from core.device import choose_device
 
-    return open_model(model_path(args.model), choose_device(args.device))
+    checkpoint = open_model(model_path(args.model), choose_device(args.device))
+    if args.int8:
+        from core.model.int8 import to_int8
+
+        to_int8(checkpoint.model)
+    return checkpoint

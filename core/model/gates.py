@@ -80,7 +80,7 @@ def gated(model: Transformer, gates: Gates) -> Iterator[None]:
     before = [block.gate for block, _ in blocks]
     try:
         for block, factors in blocks:
-            block.gate = factors.to(block.output.weight)
+            block.gate = factors.to(model.source_embedding.weight)
         yield
     finally:
         for (block, _), gate in zip(blocks, before, strict=True):

@@ -47,6 +47,7 @@ class Transformer(nn.Module):
         self.output_bias = (
             nn.Parameter(torch.zeros(config.target_vocabulary)) if config.output_bias else None
         )
+        self.int8_output: nn.Module | None = None  # set by ``core.model.int8.to_int8``
         self.positions: SinusoidalPositions | LearnedPositions | NoPositions = positions(config)
         self.dropout = Dropout(config.dropout)
         self.encoder = nn.ModuleList(
@@ -94,7 +95,10 @@ class Transformer(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """[…, D] → [..., V], by the embedding matrix where it is shared (section 3.4)."""
-        logits = linear(hidden, self.output_embedding.weight, self.output_bias)
+        if self.int8_output is None:
+            logits = linear(hidden, self.output_embedding.weight, self.output_bias)
+        else:
+            logits = self.int8_output(hidden)
         for id in self.config.suppressed_ids:
             logits[..., id] = float("-inf")
         return logits

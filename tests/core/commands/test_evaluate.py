@@ -149,3 +149,23 @@ def test_a_recorded_result_is_in_the_model_file(
     result = evaluate("--source", source, "--reference", right, "--record")
     scores = read_header(trained / "model.safetensors").provenance["scores"]
     assert scores["a.en"] == result | {"beam": 1, "alpha": 0.6}
+
+
+def test_in_8_bits(evaluate: Evaluate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layers: list[object] = []
+    monkeypatch.setattr("core.model.int8.to_int8", layers.append)
+    source = lines(tmp_path / "a.en", SOURCES)
+    right = lines(tmp_path / "right.de", list(OUTPUT.values()))
+    files = ("--source", source, "--reference", right)
+    evaluate(*files)
+    assert not layers
+    evaluate(*files, "--int8")
+    assert [type(model).__name__ for model in layers] == ["Transformer"]
+
+
+def test_scores_in_8_bits_are_not_recorded(
+    tmp_path: Path, evaluate: Evaluate, trained: Path
+) -> None:
+    source = lines(tmp_path / "a.en", SOURCES)
+    with pytest.raises(UserError, match="leave out --int8"):
+        evaluate("--source", source, "--reference", source, "--int8", "--record")

@@ -55,6 +55,15 @@ def test_the_search_can_be_chosen(model: Path, capsys: pytest.CaptureFixture[str
     assert lines(capsys) == expected(model, beam=2, alpha=3.0)
 
 
+def test_in_8_bits(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores = []
+    for words in ([], ["--int8"]):
+        assert main(["translate", "--model", str(model), "--json", *words, TEXTS[0]]) == 0
+        scores.append(json.loads(lines(capsys)[0])["score"])
+    assert scores[0] != scores[1]
+    assert scores[0] == pytest.approx(scores[1], rel=0.2)
+
+
 @pytest.mark.parametrize("chunk", [1, 3, 1000])
 def test_a_line_for_each_line_of_a_file(
     chunk: int,
