@@ -10,10 +10,10 @@ from core.trace.statistics import head_statistics
 from core.trace.trace import AttentionKind, Trace
 from tests.transformer_viz.stage import texts
 from transformer_viz.drawing.bars import ROW
-from transformer_viz.linking import Place, linked
-from transformer_viz.measures import MEASURES, measure
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.role_lines import RoleLines
+from transformer_viz.linking import Place, linked
+from transformer_viz.measures import MEASURES, measure
 from transformer_viz.session import Session
 from transformer_viz.views import measured_heads
 from transformer_viz.views.inspector import CAVEAT, Inspector
