@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from transformer_viz.window import Window
 
 HEIGHT_SHARE = 0.38  # of the window's height, when the dock is shown
+FOR_THE_EXPLORER = 480  # px of it that are left at least, for a map that can be read
+LEAST_HEIGHT = 200  # px
 MAPS = ("heatmap", "links", "scores")
 """The views that show the cell of a head."""
 
@@ -86,7 +88,9 @@ class HeadsCommands(QObject):
         assert dock is not None
         if not dock.isVisible():
             dock.show()
-            height = round(self._window.height() * HEIGHT_SHARE)
+            whole = self._window.height()
+            height = min(round(whole * HEIGHT_SHARE), max(LEAST_HEIGHT, whole - FOR_THE_EXPLORER))
+            self._window.hint.close_message()  # its place is needed
             self._window.resizeDocks([dock], [height], Qt.Orientation.Vertical)
         dock.raise_()
         return panel

@@ -1,7 +1,7 @@
 """The selected head's map, large, or those of several heads, with the value in focus."""
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
 
 from core.trace.trace import Head
@@ -37,6 +37,7 @@ from transformer_viz.views.wording import head_numbers
 EXPORT_RESOLUTION = 4.0
 """Pixels of the cells' image per logical pixel: viewers of SVG and PDF smooth between them."""
 
+_COMPACT_BELOW = 100 * GRID  # of the view's height
 _ZOOM_STEP = 1.25
 _PAGE = 10  # cells that Page Up and Page Down move
 _MOVES = {
@@ -177,11 +178,11 @@ class Heatmap(StageView):
             header.title.setText(map_title(quantity, heads, averaged=not self._side_by_side))
             if pictures and found is not None:
                 shown = len(self._maps.groups)
-                notes = map_notes(found, pictures, session.options, len(heads), shown)
-                header.notes.setText(" ".join(notes))
+                header.show_notes(map_notes(found, pictures, session.options, len(heads), shown))
+        header.set_compact(self._compact)
         header.set_trace_there(has_trace)
-        self.tray.setVisible(has_trace)
-        header.notes.setVisible(bool(pictures) and not failed)
+        self.tray.setVisible(has_trace and (bool(session.selection.pinned) or not self._compact))
+        header.notes.setVisible(bool(pictures) and not failed and bool(header.notes.text()))
         header.show_error(f"⚠ {status.message}" if has_trace and failed else "")
         self._pages.setCurrentIndex(min(len(self._maps.groups), 2))  # placeholder, one map, several
         if not has_trace:
@@ -200,6 +201,15 @@ class Heatmap(StageView):
         self.canvas.set_stale(busy or asking or self._maps.running)
         computing = f"Computing {NAMES[quantity]} …" if asking else drawing
         header.state.setText(status.message if busy else computing)
+
+    @property
+    def _compact(self) -> bool:
+        return self.height() < _COMPACT_BELOW
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if (event.oldSize().height() < _COMPACT_BELOW) != self._compact:
+            self._show_state()
 
     def _on_pointer(self) -> None:
         if self.isVisible():
@@ -357,4 +367,4 @@ class Heatmap(StageView):
 
     @property
     def _heading(self) -> Heading:
-        return Heading(self.header.title.text(), self.header.notes.text(), self.font())
+        return Heading(self.header.title.text(), self.header.said, self.font())

@@ -15,6 +15,8 @@ Grey chip: special token. ␣: a space by itself. ⟨E2⟩: one byte of a charac
 Dotted amber line: not in the vocabulary."""
 """How to read what stands on the axes."""
 
+EXPLANATORY = 2  # of the notes: what the quantity is, what rows and columns are
+
 
 def map_notes(
     found: Found, pictures: Sequence[HeadPicture], options: ViewOptions, heads: int, shown: int

@@ -25,6 +25,7 @@ class MapOptions(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._compact = False
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -88,6 +89,11 @@ class MapOptions(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         dress_spin_box(self.threshold, theme)
 
+    def set_compact(self, compact: bool) -> None:
+        """Without what several heads need, while there are none."""
+        self._compact = compact
+        self._follow()
+
     def _follow(self) -> None:
         options, selection = self._session.options, self._session.selection
         self.scale.setCurrentIndex(self.scale.findData(options.scale.value))
@@ -95,6 +101,7 @@ class MapOptions(QWidget):
         self.combine.setCurrentIndex(self.combine.findData(options.combine.value))
         several = len(mapped_heads(options.quantity, selection)) > 1
         self.combine.setEnabled(several)
+        self.combine.setVisible(several or not self._compact)
         self.combine.setToolTip(_COMBINATIONS[options.combine][1] if several else _SEVERAL)
         self.threshold.blockSignals(True)
         self.threshold.setValue(options.threshold)

@@ -36,7 +36,7 @@ def show_answer(analysis: HeadAnalysis) -> None:
     """As if the heads of the model shown had been measured."""
     heads = [read_head(each) for each in answer()["heads"]]
     report = Report({each.head: each for each in heads})
-    analysis.measured = Measured(Question(), "2026-01-01", report)
+    analysis.known = Measured(Question(), "2026-01-01", report)
     analysis.changed.emit()
 
 

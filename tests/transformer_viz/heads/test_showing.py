@@ -165,3 +165,12 @@ def test_the_table_is_saved_as_csv(
     assert len(text.splitlines()) == 19
     shown.window.heads.save_csv(tmp_path / "gone" / "x.csv")
     assert "Could not write" in shown.window.notice.text
+
+
+@pytest.mark.parametrize(("height", "high"), [(720, 240), (1080, 410)])
+def test_the_dock_leaves_room_for_a_map(shown: Shown, height: int, high: int) -> None:
+    shown.window.resize(1280, height)
+    shown.window.commands["heads"].trigger()
+    dock = shown.window.heads.dock
+    assert dock is not None
+    shown.wait(lambda: abs(dock.height() - high) < 2)

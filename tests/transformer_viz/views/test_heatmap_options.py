@@ -436,3 +436,26 @@ def test_the_exported_picture_has_the_map_and_nothing_for_the_mouse(
     assert (exported(heatmap) == plain).all()
     session.pin(4, 1)
     assert (exported(heatmap) != plain).any(), "pins are part of the figure"
+
+
+def test_a_low_view_keeps_its_height_for_the_map(session, show, qtbot) -> None:
+    """What is left out is a tooltip or in the inspector; what was changed about the map is said."""
+    heatmap = show(Heatmap(session, weights_alone(session)), height=260)
+    header = heatmap.header
+    whole = header.said
+    assert "attention alone is not an explanation" in whole
+    for hidden in (header.title, header.notes, heatmap.tray, heatmap.controls.combine):
+        assert not hidden.isVisible()
+    assert "attention alone is not an explanation" in header.quantity.toolTip()
+    qtbot.waitUntil(lambda: heatmap.canvas.height() > 200)
+    session.change_options(merge_words=True)
+    assert header.notes.text() == "Pieces merged into words: columns summed, rows averaged."
+    assert header.notes.isVisible()
+    session.pin(1, 1)
+    assert heatmap.tray.isVisible()
+    session.select(others=((0, 1),))
+    assert heatmap.controls.combine.isVisible()
+    heatmap.resize(900, 700)
+    assert header.title.isVisible()
+    assert header.notes.text() == header.said
+    assert header.said.startswith(whole.split(";")[0])
