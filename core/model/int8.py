@@ -17,6 +17,17 @@ from core.errors import UserError
 from core.model.transformer import Transformer
 
 
+def _has_vnni() -> bool:
+    """Whether the processor is known to add up products of 8 bits in 32 bits (AVX-512 VNNI)."""
+    if not hasattr(torch.cpu, "get_capabilities"):  # before torch 2.13
+        return False
+    return bool(torch.cpu.get_capabilities().get("avx512_vnni", False))
+
+
+_SEVEN_BITS = not _has_vnni()
+"""Of inputs; others add up in 16 bits, which 8 bits times 8 bits may overflow."""
+
+
 class Int8Linear(nn.Module):
     """x Wᵀ + b, as integers; for inference on a CPU."""
 
@@ -35,8 +46,7 @@ class Int8Linear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[…, inputs] → […, outputs]."""
-        # Processors without VNNI add up in 16 bits, which inputs of 7 bits never overflow.
-        product: Tensor = torch.ops.quantized.linear_dynamic(x, self.packed, reduce_range=True)
+        product: Tensor = torch.ops.quantized.linear_dynamic(x, self.packed, _SEVEN_BITS)
         return product
 
 
