@@ -19,6 +19,9 @@ INSTEAD = (
     "copy the model's folder from a computer that has it and open that (File, Open; "
     "or --model FOLDER)"
 )
+_AGENT = "transformer-viz"
+"""The library's own tells versions of Python and PyTorch, wherever its telemetry was left on."""
+
 _NEEDED = ("config.json", "source.spm", "target.spm", "vocab.json")
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # the first one there is
 _WANTED = (
@@ -110,7 +113,7 @@ def _offer(info: ModelInfo, folder: Path, endpoint: str) -> Offer:
     weights = next(name for name in _WEIGHTS if name in there)
     names = [*_NEEDED, *(name for name in _WANTED if name in there), weights]
     revision = str(info.sha)
-    headers = build_hf_headers()
+    headers = {**build_hf_headers(), "user-agent": _AGENT}
     return Offer(
         repository=info.id,
         revision=revision,

@@ -55,9 +55,11 @@ class GetModel(QDialog):
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         role = QDialogButtonBox.ButtonRole.ActionRole
         self.action = self.buttons.addButton("", role)
-        self.action.setDefault(True)
         self.cancel = self.buttons.addButton("&Cancel the download", role)
+        for button in (self.cancel, self.buttons.button(QDialogButtonBox.StandardButton.Close)):
+            button.setAutoDefault(False)  # Return is for the action, whatever is shown
         self._lay_out(about)
+        self.action.setDefault(True)
         self.search.textChanged.connect(self.list.filter)
         self.list.chosen.connect(lambda _repository: self._refresh())
         self.list.activatedRow.connect(self._act)

@@ -26,6 +26,10 @@ class Pieces:
             start += len(piece)
         return made
 
+    @property
+    def target(self) -> Pieces:
+        return self
+
 
 @pytest.fixture
 def places() -> Places:

@@ -164,7 +164,7 @@ def test_a_dropped_run_folder_is_listed_and_remembered(
     assert shown.controller.settings.runs == (str(tmp_path / "elsewhere"),)
     mime.setUrls([QUrl.fromLocalFile(str(tmp_path))])
     shown.window.dropEvent(QDropEvent(QPointF(9, 9), copy, mime, left, none))
-    assert "not a run folder" in shown.window.notice.text
+    assert "a training run has a run.json" in shown.window.notice.text
 
 
 def test_the_panel_is_shown_and_hidden_by_its_key(open_window: Callable[[], Shown]) -> None:
