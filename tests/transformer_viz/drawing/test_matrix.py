@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QSizeF
 from PySide6.QtGui import QFont, QImage, QPainter
