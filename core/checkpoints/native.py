@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from core.checkpoints.header import FORMAT, FORMAT_VERSION, TOKENIZER_TENSORS, read_header
+from core.checkpoints.stored_tensors import StoredTensors
 from core.config import ModelConfig
 from core.errors import UserError
 from core.files import atomic_write
@@ -69,7 +70,7 @@ def add_scores(path: str | Path, scores: Mapping[str, Any]) -> None:
     known = header.provenance.get("scores", {})
     _write(
         path,
-        _read_tensors(path),
+        dict(StoredTensors(path)),
         header.config,
         {**header.provenance, "scores": {**known, **scores}},
     )
@@ -116,14 +117,6 @@ def _os_error(error: safetensors.SafetensorError) -> OSError:
     return OSError(int(number.group(1)), os.strerror(int(number.group(1))))
 
 
-def _read_tensors(path: str | Path) -> dict[str, Tensor]:
-    try:
-        tensors: dict[str, Tensor] = safetensors.torch.load_file(path)
-    except (safetensors.SafetensorError, OSError) as error:
-        raise UserError(f"{path} is truncated or damaged; copy or download it again.") from error
-    return tensors
-
-
 def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Checkpoint:
     """Load a model in evaluation mode, in float32.
 
@@ -132,17 +125,17 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
             version, or its tensors are not exactly those of the model it describes.
     """
     header = read_header(path)
-    tensors = _read_tensors(path)
-    tokenizer = _take_tokenizer(tensors, str(path))
+    tensors = StoredTensors(path)
+    tokenizer = _tokenizer(tensors, str(path))
     require_same_size(header.config, tokenizer, str(path))
     model = uninitialised(header.config)
-    fill(model, tensors, str(path))
+    fill(model, tensors.without(TOKENIZER_TENSORS), str(path))
     return Checkpoint(model.to(device).eval(), tokenizer, header.provenance)
 
 
-def _take_tokenizer(tensors: dict[str, Tensor], origin: str) -> Tokenizer:
+def _tokenizer(tensors: Mapping[str, Tensor], origin: str) -> Tokenizer:
     names = [name for name in tensors if name.startswith(TOKENIZER_TENSORS)]
-    stored = {name: tensors.pop(name) for name in names}
+    stored = {name: tensors[name] for name in names}
     if not stored or any(one.dtype != torch.uint8 for one in stored.values()):
         raise UserError(f"{origin} holds no tokenizer; the file is damaged.")
     try:
