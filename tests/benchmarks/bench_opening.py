@@ -13,7 +13,7 @@ from typing import Any
 from core.checkpoints.native import save_checkpoint
 from core.checkpoints.opening import open_model
 from tests.benchmarks.figure import Figure, UnavailableError
-from tests.benchmarks.opus import save_opus_folder
+from tests.benchmarks.opus import OPUS, save_folder
 
 
 def run() -> list[Figure]:
@@ -26,7 +26,7 @@ def run() -> list[Figure]:
 def measure(folder: Path) -> Iterator[Figure]:
     """The disk is warm: the files have just been written, and are opened once before."""
     marian, ours = folder / "marian", folder / "model.safetensors"
-    save_opus_folder(marian)
+    save_folder(OPUS, marian)
     checkpoint = open_model(marian)
     save_checkpoint(ours, checkpoint.model, checkpoint.tokenizer, checkpoint.provenance)
     for path, name in ((marian, "MarianMT folder"), (ours, "our file")):

@@ -1,4 +1,4 @@
-"""A model of OPUS-MT's shape, decoded beside the same weights in two other programs.
+"""Models as OPUS-MT's, decoded beside the same weights in two other programs.
 
 Each round decodes with all three in turn, so that a busy machine slows them alike; each runs on as
 many threads as make it fastest.
@@ -22,7 +22,16 @@ from core.decoding.config import SearchConfig
 from core.decoding.search import search
 from core.model.transformer import Transformer
 from tests.benchmarks.figure import Figure
-from tests.benchmarks.opus import END, PAD, load_marian, piece, save_ctranslate2, save_opus_folder
+from tests.benchmarks.opus import (
+    END,
+    OPUS,
+    SMALL,
+    Shape,
+    load_marian,
+    piece,
+    save_ctranslate2,
+    save_folder,
+)
 
 GENERATE, CTRANSLATE2 = "MarianMTModel.generate", "CTranslate2 float32"
 CASES = ((1, 1, 40), (4, 1, 40), (1, 32, 20), (4, 32, 10))  # beam, sentences, tokens of an output
@@ -33,19 +42,22 @@ Decode = Callable[[Batch], list[list[int]]]
 
 
 def run() -> list[Figure]:
-    with tempfile.TemporaryDirectory() as folder:
-        return list(compare(Path(folder)))
+    figures: list[Figure] = []
+    for shape in (SMALL, OPUS):
+        with tempfile.TemporaryDirectory() as folder:
+            figures += compare(shape, Path(folder))
+    return figures
 
 
-def compare(folder: Path) -> Iterator[Figure]:
+def compare(shape: Shape, folder: Path) -> Iterator[Figure]:
     """Milliseconds a step, and how many times as fast as each peer, in the median round."""
-    save_opus_folder(folder / "marian")
+    save_folder(shape, folder / "marian")
     marian = load_marian(folder / "marian")
     save_ctranslate2(marian, folder / "ctranslate2")
     checkpoint = open_model(folder / "marian")
     usual = SearchConfig.of_model(checkpoint.provenance)
     for beam, size, tokens in CASES:
-        batch = sentences(size)
+        batch = sentences(size, shape)
         config = replace(usual, beam=beam, max_length=tokens)
         ours = fastest(on_threads(our_search(checkpoint.model, config)), batch)
         theirs = {
@@ -56,17 +68,19 @@ def compare(folder: Path) -> Iterator[Figure]:
         require_same_work([decode(batch) for decode in programs], tokens)
         rounds = [[_seconds(decode, batch) for decode in programs] for _ in range(ROUNDS)]
         step = 1000 * statistics.median(seconds[0] for seconds in rounds) / tokens
-        name = f"OPUS-MT shape, {'greedy' if beam == 1 else f'beam {beam}'}, batch {size}, a step"
+        name = (
+            f"{shape.name} shape, {'greedy' if beam == 1 else f'beam {beam}'}, batch {size}, a step"
+        )
         for number, (peer, target) in enumerate(zip(theirs, (">= 1.8", ">= 1.0"), strict=True), 1):
             ratio = statistics.median(seconds[number] / seconds[0] for seconds in rounds)
             yield Figure(name, step, "ms", ratio=ratio, peer=peer, target=target)
 
 
-def sentences(count: int) -> Batch:
+def sentences(count: int, shape: Shape) -> Batch:
     """Random ids, of a few lengths."""
     ids = torch.Generator().manual_seed(0)
     lengths = [SOURCE_TOKENS - number % 5 for number in range(count)]
-    return [torch.randint(2, PAD, (length,), generator=ids).tolist() for length in lengths]
+    return [torch.randint(2, shape.pad, (length,), generator=ids).tolist() for length in lengths]
 
 
 def our_search(model: Transformer, config: SearchConfig) -> Decode:
@@ -76,10 +90,11 @@ def our_search(model: Transformer, config: SearchConfig) -> Decode:
 def marian_search(marian: Any, beam: int, tokens: int) -> Decode:
     @torch.inference_mode()
     def decode(batch: Batch) -> list[list[int]]:
-        source = padded([[*ids, END] for ids in batch], PAD, torch.device("cpu"))
+        pad = marian.config.pad_token_id
+        source = padded([[*ids, END] for ids in batch], pad, torch.device("cpu"))
         found = marian.generate(
             source,
-            attention_mask=(source != PAD).long(),
+            attention_mask=(source != pad).long(),
             num_beams=beam,
             max_length=tokens + 1,  # the begin token counts
         )

@@ -1,7 +1,8 @@
-"""A model of OPUS-MT's shape with random weights, and its copies in two other programs."""
+"""Models as OPUS-MT's with random weights, and their copies in two other programs."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,30 @@ import torch
 
 from tests.benchmarks.figure import UnavailableError
 
-PIECES = 58_101
-END, UNKNOWN, PAD = 0, 1, PIECES - 1
+END, UNKNOWN = 0, 1
 _MAX_POSITIONS = 512
 
 
-def save_opus_folder(folder: Path) -> None:
-    """6 + 6 layers, 8 heads, d_model 512, d_ff 2048, 58 101 pieces: 74 million parameters.
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Layers are of each side; d_ff is 4 d_model, and there are 8 heads."""
+
+    name: str
+    pieces: int
+    d_model: int
+    layers: int
+
+    @property
+    def pad(self) -> int:
+        return self.pieces - 1
+
+
+OPUS = Shape("OPUS-MT", pieces=58_101, d_model=512, layers=6)  # 74 million parameters
+SMALL = Shape("small", pieces=8_001, d_model=256, layers=4)  # 9 million
+
+
+def save_folder(shape: Shape, folder: Path) -> None:
+    """As `save_pretrained` writes it.
 
     No sentence ends by itself, so that every program decodes as many tokens as it is told to.
     """
@@ -30,20 +48,20 @@ def save_opus_folder(folder: Path) -> None:
     torch.manual_seed(1)
     model = MarianMTModel(
         MarianConfig(
-            vocab_size=PIECES,
-            d_model=512,
-            encoder_layers=6,
-            decoder_layers=6,
+            vocab_size=shape.pieces,
+            d_model=shape.d_model,
+            encoder_layers=shape.layers,
+            decoder_layers=shape.layers,
             encoder_attention_heads=8,
             decoder_attention_heads=8,
-            encoder_ffn_dim=2048,
-            decoder_ffn_dim=2048,
+            encoder_ffn_dim=4 * shape.d_model,
+            decoder_ffn_dim=4 * shape.d_model,
             activation_function="swish",
             scale_embedding=True,
             max_position_embeddings=_MAX_POSITIONS,
             init_std=0.05,
-            pad_token_id=PAD,
-            decoder_start_token_id=PAD,
+            pad_token_id=shape.pad,
+            decoder_start_token_id=shape.pad,
             eos_token_id=END,
             forced_eos_token_id=END,
         )
@@ -51,10 +69,10 @@ def save_opus_folder(folder: Path) -> None:
     with torch.no_grad():
         model.final_logits_bias[0, END] = -100.0
     model.generation_config.update(
-        bad_words_ids=[[PAD]], renormalize_logits=True, num_beams=4, max_length=_MAX_POSITIONS
+        bad_words_ids=[[shape.pad]], renormalize_logits=True, num_beams=4, max_length=_MAX_POSITIONS
     )
     model.save_pretrained(folder)
-    save_tokenizer(folder, vocabulary(tuple(f"piece{n}" for n in range(PIECES - 3))), None)
+    save_tokenizer(folder, vocabulary(tuple(f"piece{n}" for n in range(shape.pieces - 3))), None)
 
 
 def load_marian(folder: Path) -> Any:
@@ -73,7 +91,8 @@ def save_ctranslate2(marian: Any, folder: Path) -> None:
         raise UnavailableError("the package ctranslate2 is missing") from error
     loader = MarianMTLoader()
     spec = loader.get_model_spec(marian)
-    loader.set_vocabulary(spec, [piece(id) for id in range(PIECES - 1)])  # padding has none
+    pieces = marian.config.vocab_size - 1  # padding has none
+    loader.set_vocabulary(spec, [piece(id) for id in range(pieces)])
     for name, id in (("eos", END), ("bos", END), ("unk", UNKNOWN), ("decoder_start", END)):
         setattr(spec.config, f"{name}_token", piece(id))
     spec.validate()
