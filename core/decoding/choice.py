@@ -12,7 +12,7 @@ from torch import Tensor
 
 from core.config import ModelConfig
 
-_BLOCK = 32
+_MEMBERS = 32
 _NEVER = float("-inf")
 
 
@@ -52,21 +52,21 @@ def best_next(
 def top_k(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """``values.topk(k)`` of [N, V]; several times as fast on a CPU for small k.
 
-    The k largest values lie in the k blocks with the largest maxima, and maxima, unlike a
+    Of V / 32 groups, the k with the largest maxima hold the k largest values, and maxima, unlike a
     selection, are computed with vector instructions.
 
     Returns:
         values and indices, [N, k] each, largest first.
     """
     width = values.shape[-1]
-    blocks = width // _BLOCK
-    if blocks <= k:
+    groups = width // _MEMBERS
+    if groups <= k:
         return torch.topk(values, k)
-    blocked = values[:, : blocks * _BLOCK].view(-1, blocks, _BLOCK)  # [N, V/32, 32]
-    chosen = blocked.amax(dim=-1).topk(k).indices  # [N, k]
+    grouped = values[:, : groups * _MEMBERS].view(-1, _MEMBERS, groups)  # every V/32-th together
+    chosen = grouped.amax(dim=1).topk(k).indices  # [N, k]
     columns = torch.arange(width, device=values.device)
-    inside = columns[:_BLOCK] + chosen[..., None] * _BLOCK  # [N, k, 32]
-    beyond = columns[blocks * _BLOCK :].expand(len(values), -1)
-    candidates = torch.cat([inside.flatten(1), beyond], dim=1)  # [N, C]
+    members = chosen[..., None] + columns[:_MEMBERS] * groups  # [N, k, 32]
+    beyond = columns[groups * _MEMBERS :].expand(len(values), -1)
+    candidates = torch.cat([members.flatten(1), beyond], dim=1)  # [N, C]
     best, where = values.gather(1, candidates).topk(k)
     return best, candidates.gather(1, where)

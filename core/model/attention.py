@@ -83,11 +83,15 @@ class _Attention(nn.Module):
         batch, length, _ = x.shape
         return x.view(batch, length, len(self.heads), width).transpose(1, 2)
 
-    def merge(self, heads: Tensor) -> Tensor:
-        """Concat(head_1 … head_h) W^O: [B, H, Q, d_v] → [B, Q, D]."""
+    def concatenate(self, heads: Tensor) -> Tensor:
+        """Concat(head_1 … head_h), each times its gate: [B, H, Q, d_v] → [B, Q, H·d_v]."""
         if self.gate is not None:
             heads = heads * self.gate
-        projected: Tensor = self.output(heads.transpose(1, 2).flatten(2))
+        return heads.transpose(1, 2).flatten(2)
+
+    def merge(self, heads: Tensor) -> Tensor:
+        """Concat(head_1 … head_h) W^O: [B, H, Q, d_v] → [B, Q, D]."""
+        projected: Tensor = self.output(self.concatenate(heads))
         return projected
 
 
@@ -120,32 +124,6 @@ class SelfAttention(_Attention):
             recorded.append(heads)
         return self.merge(attend(heads.query, heads.key, heads.value, allowed, causal=causal))
 
-    def step(
-        self,
-        x: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        filled: int,
-        past: Tensor | None,
-        recorded: list[Projections] | None = None,
-    ) -> Tensor:
-        """One more position of each of R hypotheses of a sentence: x [B, R, D] → [B, R, D].
-
-        Args:
-            keys, values: [B, H, C, d], ``filled`` slots of which hold what came before; those of
-                x are written into the next R.
-            past: boolean, broadcastable to [B, H, R, filled + R], the slots that are a row's own
-                past and itself; None for all.
-        """
-        heads = self.project(x)
-        end = filled + x.shape[1]
-        keys[:, :, filled:end] = heads.key
-        values[:, :, filled:end] = heads.value
-        seen = Projections(heads.query, keys[:, :, :end], values[:, :, :end])
-        if recorded is not None:
-            recorded.append(seen)
-        return self.merge(attend(seen.query, seen.key, seen.value, past))
-
 
 class CrossAttention(_Attention):
     """Queries from the decoder, keys and values from the encoder's output."""
@@ -170,17 +148,6 @@ class CrossAttention(_Attention):
     ) -> Tensor:
         """x [B, T, D], memory [B, S, D], allowed broadcastable to [B, H, T, S] → [B, T, D]."""
         key, value = self.project_memory(memory)
-        return self.attend_projected(x, key, value, allowed, recorded)
-
-    def attend_projected(
-        self,
-        x: Tensor,
-        key: Tensor,
-        value: Tensor,
-        allowed: Tensor | None,
-        recorded: list[Projections] | None = None,
-    ) -> Tensor:
-        """The same, with keys and values that ``project_memory`` made before."""
         query = self.split(self.query(x), self.d_k)
         if recorded is not None:
             recorded.append(Projections(query, key, value))

@@ -10,7 +10,8 @@ on from another row copies a line of the mask, never keys and values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
@@ -18,14 +19,17 @@ from torch import Tensor
 from core.config import ModelConfig
 from core.heads import AttentionKind
 
+if TYPE_CHECKING:
+    from core.model.step import LayerStep
 
-@dataclass(frozen=True, slots=True)
-class LayerCache:
+
+class LayerCache(NamedTuple):
     """What one decoder layer reads and writes at one step; views into a ``DecoderCache``."""
 
-    keys: Tensor  # [B, H, C, d_k]
-    values: Tensor  # [B, H, C, d_v]
-    filled: int  # slots in use before the step
+    new_keys: Tensor  # [B, H, R, d_k], the slots of this step
+    new_values: Tensor  # [B, H, R, d_v]
+    keys: Tensor  # [B, H, filled + R, d_k], those of this step and all before it
+    values: Tensor  # [B, H, filled + R, d_v]
     past: Tensor | None  # [B, 1, R, filled + R], or None for everywhere
     cross_keys: Tensor  # [B, H, S, d_k]
     cross_values: Tensor  # [B, H, S, d_v]
@@ -64,6 +68,8 @@ class DecoderCache:
         self.rows_per_sentence = rows_per_sentence
         self.capacity = capacity
         self.length = 0
+        self.steps: Sequence[LayerStep] = ()
+        """What the layers of the model that it was started for do at each step."""
 
     @property
     def sentences(self) -> int:
@@ -78,15 +84,26 @@ class DecoderCache:
         return self.length * self.rows_per_sentence
 
     def layers(self) -> list[LayerCache]:
-        alone = self.rows_per_sentence == 1
-        past = None if alone else self.past[:, None, :, : self.filled + self.rows_per_sentence]
+        rows, end = self.rows_per_sentence, self.filled + self.rows_per_sentence
+        past = None if rows == 1 else self.past[:, None, :, :end]
         return [
-            LayerCache(
-                keys[:, :heads], values[:, :heads], self.filled, past, *cross, self.source_allowed
+            LayerCache(new_keys, new_values, keys, values, past, *cross, self.source_allowed)
+            for new_keys, new_values, keys, values, cross in zip(
+                self._of_each_layer(self.keys.narrow(3, self.filled, rows)),
+                self._of_each_layer(self.values.narrow(3, self.filled, rows)),
+                self._of_each_layer(self.keys.narrow(3, 0, end)),
+                self._of_each_layer(self.values.narrow(3, 0, end)),
+                self.cross,
+                strict=True,
             )
-            for keys, values, heads, cross in zip(
-                self.keys, self.values, self.heads, self.cross, strict=True
-            )
+        ]
+
+    def _of_each_layer(self, whole: Tensor) -> list[Tensor]:
+        """[L, B, H, n, d] → [B, H, n, d] of each layer, without the heads that it lacks."""
+        most = whole.shape[2]
+        return [
+            one if heads == most else one[:, :heads]
+            for one, heads in zip(whole.unbind(), self.heads, strict=True)
         ]
 
     def reorder(self, index: Tensor) -> None:

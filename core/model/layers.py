@@ -1,6 +1,6 @@
 """Encoder and decoder layers (paper section 3.1, figure 1).
 
-Legend: B batch, S source, T target, D d_model, R hypotheses of a sentence being decoded.
+Legend: B batch, S source, T target, D d_model.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from core.config import ModelConfig
 from core.heads import AttentionKind
 from core.model.attention import CrossAttention, SelfAttention
-from core.model.cache import LayerCache
 from core.model.dropout import Dropout
 from core.model.recording import Recording
 
@@ -117,29 +116,6 @@ class DecoderLayer(nn.Module):
         )
         x = self.cross_attention_residual(
             x, lambda y: self.cross_attention(y, memory, source_allowed, cross)
-        )
-        x = self.feed_forward_residual(x, self.feed_forward)
-        return x
-
-    def step(self, x: Tensor, cache: LayerCache, recording: Recording | None = None) -> Tensor:
-        """One more position of each of R hypotheses of a sentence: x [B, R, D] → [B, R, D].
-
-        The hypotheses are queries of one sequence, so that the keys and values of the source are
-        never copied for them.
-        """
-        decoder_self = recording.decoder_self if recording else None
-        cross = recording.cross if recording else None
-        x = self.self_attention_residual(
-            x,
-            lambda y: self.self_attention.step(
-                y, cache.keys, cache.values, cache.filled, cache.past, decoder_self
-            ),
-        )
-        x = self.cross_attention_residual(
-            x,
-            lambda y: self.cross_attention.attend_projected(
-                y, cache.cross_keys, cache.cross_values, cache.source_allowed, cross
-            ),
         )
         x = self.feed_forward_residual(x, self.feed_forward)
         return x

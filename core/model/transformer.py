@@ -20,6 +20,7 @@ from core.model.few_rows import linear
 from core.model.layers import DecoderLayer, EncoderLayer
 from core.model.positions import LearnedPositions, NoPositions, SinusoidalPositions, positions
 from core.model.recording import Recording
+from core.model.step import LayerStep
 
 
 class Transformer(nn.Module):
@@ -112,7 +113,9 @@ class Transformer(nn.Module):
         """
         cross = [layer.cross_attention.project_memory(memory) for layer in self.decoder_layers()]
         allowed = self.source_allowed(source)
-        return DecoderCache(self.config, cross, allowed, rows_per_sentence, capacity)
+        cache = DecoderCache(self.config, cross, allowed, rows_per_sentence, capacity)
+        cache.steps = [LayerStep(layer) for layer in self.decoder_layers()]
+        return cache
 
     def step(
         self, tokens: Tensor, cache: DecoderCache, recording: Recording | None = None
@@ -126,8 +129,8 @@ class Transformer(nn.Module):
         ids = tokens[:, None]  # [N, 1]
         x = self._embed_target(ids, cache.length)
         x = x.view(cache.sentences, cache.rows_per_sentence, -1)  # [B, R, D]
-        for layer, layer_cache in zip(self.decoder_layers(), cache.layers(), strict=True):
-            x = layer.step(x, layer_cache, recording)
+        for layer_step, layer_cache in zip(cache.steps, cache.layers(), strict=True):
+            x = layer_step(x, layer_cache, recording)
         cache.length += 1
         return self.logits(self.decoder_norm(x).flatten(0, 1))
 

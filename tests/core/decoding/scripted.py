@@ -74,15 +74,14 @@ class ScriptedModel(Transformer):
         self.steps += 1
         self.rows.append(len(tokens))
         (layer,) = cache.layers()
-        fed = layer.keys[:, 0, :, 0]  # [B, C]
-        end = layer.filled + cache.rows_per_sentence
-        fed[:, layer.filled : end] = tokens.view(cache.sentences, -1).float()
+        layer.new_keys[:, 0, :, 0] = tokens.view(cache.sentences, -1).float()
+        fed = layer.keys[:, 0, :, 0]  # [B, filled + R]
         cache.length += 1
         logits = torch.full((len(tokens), CONFIG.vocab_size), float("-inf"))
         for row in range(len(tokens)):
             sentence, own = divmod(row, cache.rows_per_sentence)
-            past = cache.past[sentence, own, :end]
-            history = fed[sentence, :end][past].int().tolist()
+            past = cache.past[sentence, own, : fed.shape[1]]
+            history = fed[sentence][past].int().tolist()
             assert history[0] == CONFIG.bos_id
             assert len(history) == cache.length
             script = self.scripts[int(layer.cross_keys[sentence, 0, 0, 0]) - 4]
