@@ -6,13 +6,16 @@ many threads as make it fastest.
 
 from __future__ import annotations
 
+import json
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -20,6 +23,7 @@ from core.checkpoints.opening import open_model
 from core.decoding.batching import padded
 from core.decoding.config import SearchConfig
 from core.decoding.search import search
+from core.model.int8 import to_int8
 from core.model.transformer import Transformer
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.opus import (
@@ -34,11 +38,19 @@ from tests.benchmarks.opus import (
 )
 
 GENERATE, CTRANSLATE2 = "MarianMTModel.generate", "CTranslate2 float32"
-CASES = ((1, 1, 40), (4, 1, 40), (1, 32, 20), (4, 32, 10))  # beam, sentences, tokens of an output
+CASES = ((1, 1), (4, 1), (1, 32), (4, 32))  # beam, sentences
+TOKENS = 20  # of a source, and of its output
 ROUNDS = 5
-SOURCE_TOKENS = 20
+PAUSE = 0.4  # seconds; threads of the program before look out for more work for 0.2 of them
 Batch = list[list[int]]
-Decode = Callable[[Batch], list[list[int]]]
+
+
+class Run(NamedTuple):
+    seconds: float
+    found: list[list[int]]
+
+
+Program = Callable[[Batch], Run]
 
 
 def run() -> list[Figure]:
@@ -54,40 +66,47 @@ def compare(shape: Shape, folder: Path) -> Iterator[Figure]:
     save_folder(shape, folder / "marian")
     marian = load_marian(folder / "marian")
     save_ctranslate2(marian, folder / "ctranslate2")
-    checkpoint = open_model(folder / "marian")
+    checkpoint, rounded = (open_model(folder / "marian") for _ in range(2))
+    to_int8(rounded.model)
     usual = SearchConfig.of_model(checkpoint.provenance)
-    for beam, size, tokens in CASES:
-        batch = sentences(size, shape)
-        config = replace(usual, beam=beam, max_length=tokens)
-        ours = fastest(on_threads(our_search(checkpoint.model, config)), batch)
-        theirs = {
-            GENERATE: fastest(on_threads(marian_search(marian, beam, tokens)), batch),
-            CTRANSLATE2: fastest(ctranslate2_searches(folder / "ctranslate2", beam, tokens), batch),
-        }
-        programs = [ours, *theirs.values()]
-        require_same_work([decode(batch) for decode in programs], tokens)
-        rounds = [[_seconds(decode, batch) for decode in programs] for _ in range(ROUNDS)]
-        step = 1000 * statistics.median(seconds[0] for seconds in rounds) / tokens
-        name = (
-            f"{shape.name} shape, {'greedy' if beam == 1 else f'beam {beam}'}, batch {size}, a step"
-        )
-        for number, (peer, target) in enumerate(zip(theirs, (">= 1.8", ">= 1.0"), strict=True), 1):
-            ratio = statistics.median(seconds[number] / seconds[0] for seconds in rounds)
-            yield Figure(name, step, "ms", ratio=ratio, peer=peer, target=target)
+    with CTranslate2(folder / "ctranslate2") as ctranslate2:
+        for beam, size in CASES:
+            batch = sentences(size, shape)
+            config = replace(usual, beam=beam, max_length=TOKENS)
+            programs = [
+                fastest(choices, batch)
+                for choices in (
+                    on_threads(our_search(checkpoint.model, config)),
+                    on_threads(marian_search(marian, beam)),
+                    ctranslate2.on_threads(beam),
+                    on_threads(our_search(rounded.model, config)),
+                )
+            ]
+            require_same_work([program(batch).found for program in programs[:3]])
+            rounds = [[program(batch).seconds for program in programs] for _ in range(ROUNDS)]
+            search_name = "greedy" if beam == 1 else f"beam {beam}"
+            name = f"{shape.name} shape, {search_name}, batch {size}, a step"
+            ours = 1000 * statistics.median(seconds[0] for seconds in rounds) / TOKENS
+            for peer, number, target in ((GENERATE, 1, ">= 1.8"), (CTRANSLATE2, 2, ">= 1.0")):
+                ratio = statistics.median(seconds[number] / seconds[0] for seconds in rounds)
+                yield Figure(name, ours, "ms", ratio=ratio, peer=peer, target=target)
+            in_8_bits = 1000 * statistics.median(seconds[3] for seconds in rounds) / TOKENS
+            ratio = statistics.median(seconds[0] / seconds[3] for seconds in rounds)
+            yield Figure(f"{name}, int8", in_8_bits, "ms", ratio=ratio, peer="itself in float32")
 
 
 def sentences(count: int, shape: Shape) -> Batch:
     """Random ids, of a few lengths."""
     ids = torch.Generator().manual_seed(0)
-    lengths = [SOURCE_TOKENS - number % 5 for number in range(count)]
+    lengths = [TOKENS - number % 5 for number in range(count)]
     return [torch.randint(2, shape.pad, (length,), generator=ids).tolist() for length in lengths]
 
 
-def our_search(model: Transformer, config: SearchConfig) -> Decode:
-    return lambda batch: [list(best.ids) for best, *_ in search(model, batch, config)]
+def our_search(model: Transformer, config: SearchConfig) -> Program:
+    return timed(lambda batch: [list(best.ids) for best, *_ in search(model, batch, config)])
 
 
-def marian_search(marian: Any, beam: int, tokens: int) -> Decode:
+def marian_search(marian: Any, beam: int) -> Program:
     @torch.inference_mode()
     def decode(batch: Batch) -> list[list[int]]:
         pad = marian.config.pad_token_id
@@ -96,75 +115,90 @@ def marian_search(marian: Any, beam: int, tokens: int) -> Decode:
             source,
             attention_mask=(source != pad).long(),
             num_beams=beam,
-            max_length=tokens + 1,  # the begin token counts
+            max_length=TOKENS + 1,  # the begin token counts
         )
         return [row[1:] for row in found.tolist()]
 
-    return decode
+    return timed(decode)
 
 
-def ctranslate2_searches(folder: Path, beam: int, tokens: int) -> list[Decode]:
-    """With each number of threads."""
-    import ctranslate2
+def timed(decode: Callable[[Batch], list[list[int]]]) -> Program:
+    def program(batch: Batch) -> Run:
+        time.sleep(PAUSE)
+        start = time.perf_counter()
+        found = decode(batch)
+        return Run(time.perf_counter() - start, found)
 
-    def searching(threads: int) -> Decode:
-        translator = ctranslate2.Translator(
-            str(folder), compute_type="float32", intra_threads=threads
+    return program
+
+
+class CTranslate2:
+    """In a process of its own, which ends with the `with` block."""
+
+    def __init__(self, folder: Path) -> None:
+        command = [sys.executable, "-m", "tests.benchmarks.ctranslate2_child", str(folder)]
+        self._child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
         )
 
-        def decode(batch: Batch) -> list[list[int]]:
-            found = translator.translate_batch(
-                [[piece(id) for id in (*ids, END)] for ids in batch],
-                beam_size=beam,
-                max_decoding_length=tokens,
-            )
-            return [[int(one) for one in result.hypotheses[0]] for result in found]
+    def __enter__(self) -> CTranslate2:
+        return self
 
-        return decode
+    def __exit__(self, *_: object) -> None:
+        self._child.communicate()
 
-    return [searching(threads) for threads in thread_counts()]
+    def on_threads(self, beam: int) -> list[Program]:
+        """With each number of threads."""
+        return [self._program(beam, threads) for threads in thread_counts()]
+
+    def _program(self, beam: int, threads: int) -> Program:
+        def program(batch: Batch) -> Run:
+            time.sleep(PAUSE)
+            source = [[piece(id) for id in (*ids, END)] for ids in batch]
+            asked = {"source": source, "beam": beam, "threads": threads, "tokens": TOKENS}
+            assert self._child.stdin is not None
+            assert self._child.stdout is not None
+            print(json.dumps(asked), file=self._child.stdin, flush=True)
+            answer = json.loads(self._child.stdout.readline())
+            return Run(answer["seconds"], [[int(one) for one in ids] for ids in answer["found"]])
+
+        return program
 
 
 def thread_counts() -> list[int]:
     return sorted({1, torch.get_num_threads()})
 
 
-def on_threads(decode: Decode) -> list[Decode]:
+def on_threads(program: Program) -> list[Program]:
     """With each number of torch's threads."""
 
-    def decoding(threads: int) -> Decode:
-        def limited(batch: Batch) -> list[list[int]]:
+    def limited_to(threads: int) -> Program:
+        def limited(batch: Batch) -> Run:
             before = torch.get_num_threads()
             torch.set_num_threads(threads)
             try:
-                return decode(batch)
+                return program(batch)
             finally:
                 torch.set_num_threads(before)
 
         return limited
 
-    return [decoding(threads) for threads in thread_counts()]
+    return [limited_to(threads) for threads in thread_counts()]
 
 
-def fastest(choices: Sequence[Decode], batch: Batch) -> Decode:
+def fastest(choices: Sequence[Program], batch: Batch) -> Program:
     """The first run of each warms it up."""
-    for decode in choices:
-        decode(batch)
-    seconds = [min(_seconds(decode, batch) for _ in range(2)) for decode in choices]
+    for program in choices:
+        program(batch)
+    seconds = [min(program(batch).seconds for _ in range(2)) for program in choices]
     return choices[seconds.index(min(seconds))]
 
 
-def require_same_work(found: Sequence[list[list[int]]], tokens: int) -> None:
+def require_same_work(found: Sequence[list[list[int]]]) -> None:
     """Outputs of the same length and mostly the same tokens: beams may differ by a rounding."""
-    ours, *others = ([ids[: tokens - 1] for ids in outputs] for outputs in found)
+    ours, *others = ([ids[: TOKENS - 1] for ids in outputs] for outputs in found)
     for theirs in others:
-        if any(len(ids) != tokens - 1 for ids in (*ours, *theirs)):
+        if any(len(ids) != TOKENS - 1 for ids in (*ours, *theirs)):
             raise RuntimeError("outputs are of different lengths: this compares different work")
         if sum(one == other for one, other in zip(ours, theirs, strict=True)) < 0.8 * len(ours):
             raise RuntimeError("a peer translates otherwise: this compares different work")
-
-
-def _seconds(decode: Decode, batch: Batch) -> float:
-    start = time.perf_counter()
-    decode(batch)
-    return time.perf_counter() - start

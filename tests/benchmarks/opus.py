@@ -59,7 +59,7 @@ def save_folder(shape: Shape, folder: Path) -> None:
             activation_function="swish",
             scale_embedding=True,
             max_position_embeddings=_MAX_POSITIONS,
-            init_std=0.05,
+            init_std=0.12,
             pad_token_id=shape.pad,
             decoder_start_token_id=shape.pad,
             eos_token_id=END,
