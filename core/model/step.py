@@ -1,7 +1,7 @@
 """One more position of the decoder, with keys and values of those before it in a cache.
 
 What a decoder layer computes, without the modules around it: a step is so small that looking its
-parts up, a hundred times, would take a fifth to a third of its time. It looks them up once.
+parts up, hundreds of times, would take a tenth to a quarter of its time. It looks them up once.
 
 Legend: B sentences, R hypotheses of each, H heads, D d_model, d_k and d_v head widths.
 """
