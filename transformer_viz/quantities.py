@@ -95,6 +95,7 @@ class Quantities(QObject):
         self.asking = False
         self.problem = ""
         self._trace: Trace | None = None
+        self._asked = Quantity.WEIGHT
         self._known: dict[Quantity, Found] = {}  # of the trace
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
         self._pause.timeout.connect(self._put)
@@ -108,7 +109,8 @@ class Quantities(QObject):
     def _follow(self) -> None:
         trace, quantity = self._session.trace, self._session.options.quantity
         same = trace is self._trace
-        if same and self.found is not None and self.found.quantity is quantity:
+        shown = same and self.found is not None and self.found.quantity is quantity
+        if shown and not (self.asking and self._asked is not quantity):
             return
         if not same:
             self._trace, self._known = trace, {}
@@ -145,7 +147,7 @@ class Quantities(QObject):
     def _put(self) -> None:
         trace, quantity = self._trace, self._session.options.quantity
         assert trace is not None
-        self.asking, self.problem = True, ""
+        self.asking, self.problem, self._asked = True, "", quantity
         self._ask(
             LANE,
             lambda backend, context: _answer(backend, context, trace, quantity),

@@ -64,7 +64,7 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
     heads.show_tab(MAP)
     heads.table.setCurrentIndex(heads.table.model().index(5, 5))
     stage.reach.text.refresh()
-    desk.controller.distance.report = read_report(json.dumps(answer()))
+    desk.controller.distance.known = read_report(json.dumps(answer()))
     desk.controller.distance.changed.emit()
     training = AttentionPage(desk.session, desk.controller)
     qtbot.addWidget(training)

@@ -63,6 +63,16 @@ def test_one_answer_serves_all_that_comes_with_it(
     assert stage.backend.decomposed == [session.trace]
 
 
+def test_another_choice_does_not_wait_for_the_one_before(
+    stage: Stage, desk: Quantities, qtbot: QtBot
+) -> None:
+    stage.session.change_options(quantity=Quantity.ALTI)
+    stage.session.change_options(quantity=Quantity.WEIGHT)
+    assert shows(desk, Quantity.WEIGHT, stage.session.trace)
+    qtbot.wait(50)  # an answer that nobody waits for any more would come now
+    assert shows(desk, Quantity.WEIGHT, stage.session.trace)
+
+
 def test_a_norm_is_the_weight_times_the_length_and_ends_at_the_largest(
     stage: Stage, desk: Quantities, qtbot: QtBot
 ) -> None:

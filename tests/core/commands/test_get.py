@@ -92,6 +92,8 @@ def test_a_download_that_was_ended_goes_on(
         env=environment(hub),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # a shell that starts the tests in the background would have it ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stderr is not None
     while json.loads(process.stderr.readline())["done"] < 64_000:
