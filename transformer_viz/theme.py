@@ -206,6 +206,8 @@ def style_sheet(theme: Theme) -> str:
     }}
     QAbstractSpinBox QLineEdit {{ border: none; background: transparent; }}
     QPlainTextEdit:focus, QLineEdit:focus {{ border-color: {t.accent}; }}
+    QProgressBar {{ background: {t.line}; border: none; border-radius: 4px; }}
+    QProgressBar::chunk {{ background: {t.accent}; border-radius: 4px; }}
     QRadioButton::indicator {{
         width: 12px; height: 12px; border: 1px solid {t.soft}; border-radius: 7px;
         background: {t.paper};

@@ -75,13 +75,15 @@ def test_the_bar_says_what_is_off_and_what_changed(shown: Shown) -> None:
     assert bar.isVisible()
     assert bar.title.text() == "Encoder self 2.3 off"
     assert bar.words.differing() == [("", "OFF")]
-    assert bar.numbers.text() == "log-probability: all on −2.50 · gated −3.00 · old, gated −7.50"
+    assert bar.numbers.text() == (
+        "log-probability: before −2.50 · now −3.00 · translation from before, now −7.50"
+    )
     shown.session.set_gates({HEAD: 0.5})
     wait_for_change(shown)
     assert bar.title.text() == "Encoder self 2.3 ×0.5"
     assert bar.message.text() == SAME
     assert not bar.words.isVisible()
-    assert bar.numbers.text() == "log-probability: all on −2.50 · gated −2.50"
+    assert bar.numbers.text() == "log-probability: before −2.50 · now −2.50"
 
 
 def test_changed_tokens_are_marked_in_the_translation(shown: Shown) -> None:
@@ -170,10 +172,12 @@ def test_the_effect_is_shown_where_it_was_measured(shown: Shown) -> None:
     line, effect = shown.window.gate_bar.effect, shown.controller.effect
     shown.session.set_gates({HEAD: 0.0})
     assert not line.isVisible()
-    effect.effect = read_effect(answer(loss=0.75))
+    effect.effect = read_effect(answer(loss=0.75, pronoun={"both": 50.0}))
     effect.changed.emit()
     figures = {one.accessibleName() for one in line.figures.children() if one.isWidgetType()}
     assert "loss 0.100 → 0.750" in figures
+    assert "on 300 test sentences 12 % translated otherwise" in figures
+    assert "“it” right 50 → 50 %" in figures
     assert line.figures.isVisible()
     assert not line.running.isVisible()
 

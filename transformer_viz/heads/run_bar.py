@@ -99,10 +99,6 @@ class RunBar(QWidget):
 
     def apply_theme(self, theme: Theme) -> None:
         dress_spin_box(self.sentences, theme)
-        self.bar.setStyleSheet(
-            f"QProgressBar {{ background: {theme.line}; border: none; border-radius: 4px; }}"
-            f"QProgressBar::chunk {{ background: {theme.accent}; border-radius: 4px; }}"
-        )
 
     def _refresh(self) -> None:
         analysis = self._analysis

@@ -40,7 +40,7 @@ class EffectLine(QWidget):
         row = QHBoxLayout(self.running)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(3 * GRID)
-        told = QLabel(f"Measuring {SENTENCES} generated sentences, with all heads on and gated …")
+        told = QLabel(f"Translating {SENTENCES} test sentences, with all heads on and as now …")
         set_role(told, "soft")
         row.addWidget(told)
         row.addWidget(self.bar, 1)
@@ -87,24 +87,29 @@ def effect_figures(effect: Effect) -> Iterator[tuple[str, str, str]]:
     """(name, before → after, what it is) of every figure."""
     before, after = effect.before, effect.after
     yield (
-        f"{effect.sentences} sentences",
+        f"on {effect.sentences} test sentences",
         f"{effect.changed:.0f} % translated otherwise",
-        "Generated test sentences whose translation became another text",
+        "Generated test sentences whose translation became another text. The figures beside it: "
+        "with all heads on → now",
     )
     yield (
         "loss",
         f"{signed(before.loss, 3)} → {signed(after.loss, 3)}",
-        "Mean cross-entropy of a token of the references, nats",
+        "Mean cross-entropy of a token of the references, nats; more is worse",
     )
-    yield "BLEU", f"{before.bleu:.1f} → {after.bleu:.1f}", "0 to 100"
     yield (
-        "exact",
+        "BLEU",
+        f"{before.bleu:.1f} → {after.bleu:.1f}",
+        "How much of the references stands in the translations, 0 to 100",
+    )
+    yield (
+        "as the reference",
         f"{before.exact:.0f} → {after.exact:.0f} %",
         "Translations that are the reference, to the character",
     )
     if before.pronoun is not None and after.pronoun is not None:
         yield (
-            "pronoun",
+            "“it” right",
             f"{before.pronoun:.0f} → {after.pronoun:.0f} %",
             "Minimal pairs in which the model puts the right pronoun for “it” in both sentences",
         )

@@ -25,9 +25,9 @@ FROM_A_FILE = (
 )
 _LOG_PROBABILITY = (
     "Natural logarithm of the probability of a whole translation, Σ ln p(token | what is before).\n"
-    "all on: what the model gives its own translation with every head on\n"
-    "gated: what it gives the translation shown, with these gates\n"
-    "old, gated: what it gives the translation from before, with these gates"
+    "before: what the model gives its own translation with all heads on\n"
+    "now: what it gives the translation shown, with these heads off or scaled\n"
+    "translation from before, now: what it gives that one now"
 )
 
 
@@ -51,7 +51,7 @@ class GateBar(QFrame):
         self.setObjectName("gate_bar")
         self.setAccessibleName("Heads that are off or scaled")
         self.title = ElidedLabel("title")
-        self.words = Translations(("all heads on", "gated"))
+        self.words = Translations(("before", "now"))
         self.message = QLabel()
         self.numbers = QLabel()
         for label in (self.message, self.numbers):
@@ -78,19 +78,20 @@ class GateBar(QFrame):
         first = QHBoxLayout()
         first.setSpacing(2 * GRID)
         first.addWidget(self.title, 1)
+        first.addWidget(self.numbers)
+        first.addSpacing(2 * GRID)
         for button in buttons:
             first.addWidget(button)
-        second = QHBoxLayout()
-        second.setSpacing(4 * GRID)
-        second.addWidget(self.words, 1)
-        second.addWidget(self.message, 1)
-        second.addWidget(self.numbers)
+        last = QHBoxLayout()
+        last.setSpacing(5 * GRID)
+        last.addWidget(self.message)
+        last.addWidget(self.effect, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(4 * GRID, 2 * GRID, 4 * GRID, 2 * GRID)
         column.setSpacing(GRID)
         column.addLayout(first)
-        column.addLayout(second)
-        column.addWidget(self.effect)
+        column.addWidget(self.words)
+        column.addLayout(last)
 
     def _show(self) -> None:
         gates, trace = self._session.gates, self._session.trace
@@ -120,10 +121,10 @@ class GateBar(QFrame):
 
 
 def log_probabilities(change: Change) -> str:
-    """As in "log-probability: all on −0.12 · gated −0.30 · old, gated −2.41"."""
-    values = [("all on", log_probability(change.before)), ("gated", log_probability(change.after))]
+    """As in "log-probability: before −0.12 · now −0.30 · translation from before, now −2.41"."""
+    values = [("before", log_probability(change.before)), ("now", log_probability(change.after))]
     if not change.same:
-        values.append(("old, gated", change.kept))
+        values.append(("translation from before, now", change.kept))
     said = (f"{name} {'…' if value is None else signed(value)}" for name, value in values)
     return f"log-probability: {' · '.join(said)}"
 

@@ -38,6 +38,7 @@ EXPORT_RESOLUTION = 4.0
 """Pixels of the cells' image per logical pixel: viewers of SVG and PDF smooth between them."""
 
 _COMPACT_BELOW = 100 * GRID  # of the view's height
+_NO_TRAY_BELOW = 60 * GRID  # Esc and Delete release pins there
 _ZOOM_STEP = 1.25
 _PAGE = 10  # cells that Page Up and Page Down move
 _MOVES = {
@@ -181,7 +182,7 @@ class Heatmap(StageView):
                 header.show_notes(map_notes(found, pictures, session.options, len(heads), shown))
         header.set_compact(self._compact)
         header.set_trace_there(has_trace)
-        self.tray.setVisible(has_trace and (bool(session.selection.pinned) or not self._compact))
+        self.tray.setVisible(has_trace and self._has_tray)
         header.notes.setVisible(bool(pictures) and not failed and bool(header.notes.text()))
         header.show_error(f"⚠ {status.message}" if has_trace and failed else "")
         self._pages.setCurrentIndex(min(len(self._maps.groups), 2))  # placeholder, one map, several
@@ -206,9 +207,15 @@ class Heatmap(StageView):
     def _compact(self) -> bool:
         return self.height() < _COMPACT_BELOW
 
+    @property
+    def _has_tray(self) -> bool:
+        tags = bool(self.session.selection.pinned) and self.height() >= _NO_TRAY_BELOW
+        return tags or not self._compact
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if (event.oldSize().height() < _COMPACT_BELOW) != self._compact:
+        before, now = event.oldSize().height(), event.size().height()
+        if any((before < bound) != (now < bound) for bound in (_COMPACT_BELOW, _NO_TRAY_BELOW)):
             self._show_state()
 
     def _on_pointer(self) -> None:

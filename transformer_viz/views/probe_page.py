@@ -118,10 +118,6 @@ class ProbePage(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         for part in (self.curves, self.heads):
             part.apply_theme(theme)
-        self.bar.setStyleSheet(
-            f"QProgressBar {{ background: {theme.line}; border: none; border-radius: 4px; }}"
-            f"QProgressBar::chunk {{ background: {theme.accent}; border-radius: 4px; }}"
-        )
 
     def focus_part(self) -> QWidget:
         if self.current is not None:

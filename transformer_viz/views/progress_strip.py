@@ -40,8 +40,6 @@ class ProgressStrip(QFrame):
     def apply_theme(self, theme: Theme) -> None:
         self.setStyleSheet(
             f"#progress_strip {{ border: none; border-bottom: 1px solid {theme.line}; }}"
-            f"QProgressBar {{ background: {theme.line}; border: none; border-radius: 4px; }}"
-            f"QProgressBar::chunk {{ background: {theme.accent}; border-radius: 4px; }}"
         )
 
     def _follow(self) -> None:

@@ -455,6 +455,8 @@ def test_a_low_view_keeps_its_height_for_the_map(session, show, qtbot) -> None:
     assert heatmap.tray.isVisible()
     session.select(others=((0, 1),))
     assert heatmap.controls.combine.isVisible()
+    heatmap.resize(900, 200)
+    assert not heatmap.tray.isVisible()
     heatmap.resize(900, 700)
     assert header.title.isVisible()
     assert header.notes.text() == header.said
