@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core.errors import UserError
 
-_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}")
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}|\.tmp[0-9A-Za-z]{6}")  # ours, and safetensors' own
 
 
 def atomic_write(path: str | Path, write: Callable[[Path], None]) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
+    QDialog,
     QFrame,
     QGridLayout,
     QMainWindow,
@@ -124,8 +125,10 @@ class Window(QMainWindow):
         self.status_line.showMessage(text, SAID_FOR)
 
     def end(self) -> None:
-        """Close without a question, giving up what runs."""
+        """Close without a question, and without an answer to an open one; give up what runs."""
         self._asks = False
+        for dialog in self.findChildren(QDialog):
+            dialog.close()
         self._controller.give_up()
         self.close()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import UserError
-from core.files import atomic_write, atomic_write_text
+from core.files import atomic_write, atomic_write_text, remove_leftovers
 
 
 def test_text_is_utf8_with_plain_line_ends(tmp_path: Path) -> None:
@@ -119,3 +119,12 @@ def test_a_writer_that_makes_a_private_file_of_its_own_changes_nothing(tmp_path:
     atomic_write(tmp_path / "model.bin", replace)
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("model.bin", "other.txt")]
     assert modes[0] == modes[1]
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    left = (".model.safetensors.0123abcd", ".tmpcMt7sR")  # ours, and safetensors' own
+    kept = ("model.safetensors", ".tmp", ".hidden", "state.tmpcMt7sR")
+    for name in (*left, *kept):
+        (tmp_path / name).touch()
+    remove_leftovers(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == set(kept)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLabel, QMessa
 from pytestqt.qtbot import QtBot
 
 from core.trace.npz import save_npz
-from core.trace.trace import Trace
+from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.stage import GOOD, Stage
 from transformer_viz.dialogs import ErrorReport, LogDialog
 from transformer_viz.export.dialog import ExportDialog
@@ -27,6 +27,9 @@ from transformer_viz.window import Window
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+
+IT = Head(AttentionKind.ENCODER_SELF, 1, 2)
 
 
 class Shown(Stage):
@@ -51,6 +54,7 @@ class Shown(Stage):
         if self.session.model is None:
             self.controller.open(GOOD)
         qtbot.waitUntil(self.shows("a b it c"))
+        qtbot.waitUntil(lambda: self.session.selection.primary == IT)
         self.notices.clear()
         self.window.history.clear()
 
