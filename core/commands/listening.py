@@ -30,7 +30,7 @@ def run_listened(train: Callable[[Tell, ShouldStop, Workers], None], *, as_json:
     """
     # On Linux, tensors in huge pages: the CPU then spends a few per cent less on page faults.
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
-    from core.training.workers import ToldElsewhereError, joined
+    from core.training.workers import ToldElsewhereError, joined, leave
 
     listeners: list[Tell] = []
     heard: list[Event] = []
@@ -53,4 +53,7 @@ def run_listened(train: Callable[[Tell, ShouldStop, Workers], None], *, as_json:
         except UserError as error:
             tell(Failed(step=heard[0].step if heard else 0, message=str(error)))
             raise
-    return 130 if isinstance(heard[0], Interrupted) else 0
+    code = 130 if isinstance(heard[0], Interrupted) else 0
+    if workers.count > 1:
+        leave(code)
+    return code

@@ -10,10 +10,11 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -136,11 +137,7 @@ class Workers:
                 )
 
     def parallel(self, module: nn.Module) -> nn.Module:
-        """The module with the first process's weights, whose gradients are averaged as they come.
-
-        The mean is PyTorch's own: a hook in Python, to sum instead, is let go by gloo's threads
-        whenever they get to it, and one that does so while Python exits aborts the process.
-        """
+        """The module with the first process's weights, whose gradients are averaged as they come."""
         if self.count == 1:
             return module
         return DistributedDataParallel(
@@ -183,6 +180,17 @@ def joined(environment: Mapping[str, str] = os.environ) -> Iterator[Workers]:
         ) from error
     finally:
         dist.destroy_process_group()
+
+
+def leave(code: int) -> NoReturn:
+    """End this process, one of several, at once and without Python's own ending.
+
+    DistributedDataParallel keeps the threads of gloo beyond the group's end. A thread that lets go
+    of a tensor while Python ends wants its lock, is ended for it, and aborts the process.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def unsynchronised(module: nn.Module) -> AbstractContextManager[None]:
