@@ -137,7 +137,7 @@ class Workers:
                 )
 
     def parallel(self, module: nn.Module) -> nn.Module:
-        """The module with the first process's weights, whose gradients are averaged as they come."""
+        """The module with the first process's weights; its gradients are averaged as they come."""
         if self.count == 1:
             return module
         return DistributedDataParallel(
