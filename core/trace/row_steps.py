@@ -54,11 +54,6 @@ class RowSteps:
         return self.query * self.keys
 
     @property
-    def weighted_values(self) -> Doubles:
-        """w · v, [K, d_v]; the columns add up to the output."""
-        return self.weights[:, None] * self.values
-
-    @property
     def entropy(self) -> float:
         """−Σ w log₂ w in bits, where 0 · log₂ 0 = 0."""
         some = self.weights[self.weights > 0]

@@ -47,7 +47,6 @@ class Page(Protocol):
 class TrainingPanel(Panel):
     newWanted = Signal()
     likeWanted = Signal(object)  # Run whose settings a new one should have
-    openRunWanted = Signal()
     openWanted = Signal(object)  # Path of a model for the explorer
     said = Signal(str)  # one sentence
 

@@ -94,11 +94,6 @@ class Run(QObject):
     def samples(self) -> Sequence[dict[str, Any]]:
         return self._samples.values
 
-    @property
-    def probe_lines(self) -> Sequence[dict[str, Any]]:
-        """A line of statistics and gold scores for each recorded step."""
-        return self._probes.values
-
     def series(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Steps and values of one metric, for the lines that have it."""
         points = [(line["step"], line[name]) for line in self.metrics if name in line]

@@ -166,7 +166,7 @@ def test_the_toy_of_two_dimensions() -> None:
     assert steps.divisor == pytest.approx(1.41421356)
     assert steps.weights.round(3).tolist() == [0.284, 0.576, 0.140]
     assert steps.output.round(2).tolist() == [0.56, 1.29]
-    np.testing.assert_allclose(steps.weighted_values.sum(axis=0), steps.output)
+    np.testing.assert_allclose(steps.weights @ values, steps.output)
 
 
 def row(scores: list[float], allowed: list[bool] | None = None, *, scaled: bool) -> RowSteps:
