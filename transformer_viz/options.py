@@ -31,6 +31,23 @@ class Quantity(StrEnum):
         return self not in (Quantity.WEIGHT, Quantity.NORM)
 
     @property
+    def each(self) -> str:
+        """What has a map of its own."""
+        return "layer" if self.of_layer else "head"
+
+    @property
+    def short(self) -> str:
+        """Its name beside a colour bar."""
+        return {Quantity.WEIGHT: "weight", Quantity.ROLLOUT: "rollout", Quantity.ALTI: "ALTI+"}.get(
+            self, "norm"
+        )
+
+    @property
+    def noun(self) -> str:
+        """What it is an amount of, in sentences."""
+        return "share" if self.of_input else self.short
+
+    @property
     def of_input(self) -> bool:
         """Whether its columns are the tokens fed, followed through all layers below."""
         return self in (Quantity.ROLLOUT, Quantity.ALTI)

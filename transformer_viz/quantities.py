@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.analysis.composition import Composition, rollout
 from core.analysis.contributions import composition_trace, largest
 from core.heads import AttentionKind
-from core.trace.trace import Trace
+from core.trace.trace import Floats, Head, Trace
 from transformer_viz.backend import Backend
 from transformer_viz.drawing.scales import WEIGHT, Measure
 from transformer_viz.options import Quantity
@@ -27,7 +27,7 @@ class Found:
     Attributes:
         of: the trace itself.
         trace: with the quantity's maps in place of the weights; a kind that has none is left out.
-        tops: of norms, the largest of each kind.
+        tops: the largest value of each kind.
         composition: what the maps are from, if the quantity follows tokens through layers.
     """
 
@@ -38,17 +38,18 @@ class Found:
     composition: Composition | None = None
 
     def measure(self, kind: AttentionKind) -> Measure:
-        match self.quantity:
-            case Quantity.WEIGHT:
-                return WEIGHT
-            case Quantity.NORM:
-                return Measure("norm", "norm", self.tops[kind], "head")
-            case Quantity.LAYER_NORM:
-                return Measure("norm", "norm", self.tops[kind], "layer")
-            case Quantity.ROLLOUT:
-                return Measure("rollout", "share", each="layer")
-            case Quantity.ALTI:
-                return Measure("ALTI+", "share", each="layer")
+        quantity = self.quantity
+        if quantity is Quantity.WEIGHT:
+            return WEIGHT
+        return Measure(quantity.short, quantity.noun, self.tops[kind], quantity.each)
+
+    def source_shares(self, head: Head) -> Floats | None:
+        """[T], what comes from the source at each decoding step after the layer of this head; None
+        beside the encoder, and where nothing is followed through a decoder with a source."""
+        crossed = AttentionKind.CROSS in self.trace.kinds
+        if self.composition is None or not crossed or head.kind is AttentionKind.ENCODER_SELF:
+            return None
+        return self.composition.source_share(head.layer)
 
 
 Answer: TypeAlias = Mapping[Quantity, Found]
@@ -168,20 +169,21 @@ class Quantities(QObject):
 def _answer(backend: Backend, context: Context, trace: Trace, quantity: Quantity) -> Answer:
     """The quantity, with those that come with it."""
     if quantity is Quantity.ROLLOUT:
-        return _composed(quantity, trace, rollout(trace, context.check))
+        return {quantity: _composed(quantity, trace, rollout(trace, context.check))}
     moved = backend.contributions(trace, context)
-    norms = {Quantity.NORM: moved.norm_trace(), Quantity.LAYER_NORM: moved.layer_norm_trace()}
     return {
-        **{
-            each: Found(
-                each, trace, maps, {kind: largest(maps, kind) or 1.0 for kind in maps.kinds}
-            )
-            for each, maps in norms.items()
-        },
-        **_composed(Quantity.ALTI, trace, moved.alti),
+        Quantity.NORM: _found(Quantity.NORM, trace, moved.norm_trace()),
+        Quantity.LAYER_NORM: _found(Quantity.LAYER_NORM, trace, moved.layer_norm_trace()),
+        Quantity.ALTI: _composed(Quantity.ALTI, trace, moved.alti),
     }
 
 
-def _composed(quantity: Quantity, trace: Trace, composition: Composition) -> Answer:
-    maps = composition_trace(trace, composition)
-    return {quantity: Found(quantity, trace, maps, composition=composition)}
+def _composed(quantity: Quantity, trace: Trace, composition: Composition) -> Found:
+    return _found(quantity, trace, composition_trace(trace, composition), composition)
+
+
+def _found(
+    quantity: Quantity, trace: Trace, maps: Trace, composition: Composition | None = None
+) -> Found:
+    tops = {kind: largest(maps, kind) or 1.0 for kind in maps.kinds}
+    return Found(quantity, trace, maps, tops, composition)

@@ -82,9 +82,9 @@ def head_map(trace: Trace, heads: Sequence[Head], rows: Entries, columns: Entrie
     hidden = weights[:, left_out].sum(axis=1, dtype=np.float32)  # [Q]
     allowed = _grouped(trace.allowed(heads[0].kind), columns, np.logical_or, axis=1)
     return HeadMap(
-        weights=_mean_rows(_grouped(weights, columns, np.add, axis=1), rows),
+        weights=mean_rows(_grouped(weights, columns, np.add, axis=1), rows),
         allowed=_grouped(allowed, rows, np.logical_or, axis=0),
-        hidden=_mean_rows(hidden, rows),
+        hidden=mean_rows(hidden, rows),
     )
 
 
@@ -123,7 +123,7 @@ def mean_weights(trace: Trace, heads: Sequence[Head]) -> Floats:
     return total
 
 
-def _mean_rows(values: Floats, rows: Entries) -> Floats:
+def mean_rows(values: Floats, rows: Entries) -> Floats:
     """The mean over the tokens of each entry, [Q, …] to [R, …]."""
     total: Floats = _grouped(values, rows, np.add, axis=0)
     counts = np.array([len(span) for span in rows.spans], np.float32)

@@ -67,7 +67,8 @@ def test_maps_links_and_rollout_need_no_model(shown: OddWindow) -> None:
     shown.options(quantity=Quantity.ROLLOUT)
     shown.bot.waitUntil(lambda: not shown.busy)
     assert stage.heatmap.has_picture
-    assert not stage.heatmap.share.isVisible(), "there is no source to have a share"
+    assert stage.heatmap.canvas.picture is not None
+    assert stage.heatmap.canvas.picture.source is None, "nothing is decoded"
 
 
 def test_what_takes_a_model_says_so(shown: OddWindow) -> None:

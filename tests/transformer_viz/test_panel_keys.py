@@ -76,7 +76,6 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
         "German text": window.chips,
         "heads map": window.heads_map.picture,
         "heatmap": stage.heatmap,
-        "shares of the source": stage.heatmap.share,
         "links": stage.links,
         "scores": stage.scores,
         "positions": stage.positions.grid.canvas,

@@ -15,7 +15,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter
 
 from core.text.tokens import Token
-from transformer_viz.drawing import axes, colorbar
+from transformer_viz.drawing import axes, colorbar, share_bars
 from transformer_viz.drawing.axes import Axis
 from transformer_viz.drawing.cells import cells_image, pixel_cells
 from transformer_viz.drawing.pooling import Pyramid
@@ -40,6 +40,7 @@ class MatrixPicture:
         predicted: [R], what each row predicts, or nothing.
         masked: whether some cells are.
         hidden: [R], each row's weight on keys that are left out; None if none are.
+        source: [R], the share of each row that comes from the source; None if it has no such.
     """
 
     pyramid: Pyramid
@@ -51,10 +52,17 @@ class MatrixPicture:
     masked: bool
     legend: Legend
     hidden: np.ndarray | None = None
+    source: np.ndarray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.rows), len(self.columns)
+
+    @property
+    def beside(self) -> float:
+        """The width of what stands at the ends of the rows."""
+        hidden, source = self.hidden is not None, self.source is not None
+        return hidden * HIDDEN_ROOM + source * share_bars.ROOM
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,7 +158,7 @@ def fit_matrix(picture: MatrixPicture, size: QSizeF, font: QFont, ratio: float) 
     numbers = axes.numbers_width(font, picture.row_numbers[-1])
     left = math.ceil(MARGIN + numbers + 2 * GRID + min(row_labels, 0.3 * size.width()) + 2 * GRID)
     top = math.ceil(axes.columns_height(font, column_labels) + GRID)
-    beside = colorbar.ROOM + 6 * GRID + (0 if picture.hidden is None else HIDDEN_ROOM)
+    beside = colorbar.ROOM + 6 * GRID + picture.beside
     right = max(beside, axes.SLANT * column_labels) + MARGIN
     room = QSizeF(size.width() - left - right, size.height() - top - MARGIN)
     room = room.expandedTo(QSizeF(_LEAST, _LEAST))
@@ -178,14 +186,15 @@ def picture_axes(picture: MatrixPicture, layout: MatrixLayout) -> tuple[Axis, Ax
 
 
 def cell_at(picture: MatrixPicture, layout: MatrixLayout, point: QPointF, font: QFont) -> Cell:
-    """The cell under a point; over a label, its row or column alone."""
+    """The cell under a point; over a label, or what stands at the end of a row, its row or column
+    alone."""
     rows, columns = picture_axes(picture, layout)
     row = math.floor((point.y() - rows.origin) / rows.pitch)
     column = math.floor((point.x() - columns.origin) / columns.pitch)
     in_rows = rows.start <= point.y() < rows.end
     if in_rows and columns.start <= point.x() < columns.end:
         return row, column
-    if in_rows and point.x() < columns.start:
+    if in_rows and point.x() < columns.end + picture.beside:
         return row, None
     if point.y() < rows.start:
         return None, axes.column_under(columns, point, rows.start, font)
@@ -221,8 +230,8 @@ def paint_matrix(
     height: float,
     focus: Cell = (None, None),
 ) -> None:
-    """A picture of this height: cells, frame, labels with those of `focus` stressed, hidden weights
-    and colour bar. `image`: of the cells (`matrix_image`)."""
+    """A picture of this height: cells, frame, labels with those of `focus` stressed, what stands at
+    the ends of the rows, colour bar. `image`: of the cells (`matrix_image`)."""
     matrix = layout.matrix
     painter.drawImage(matrix, image)
     rows, columns = picture_axes(picture, layout)
@@ -253,7 +262,9 @@ def paint_matrix(
     if picture.hidden is not None:
         _draw_hidden(painter, rows, left, picture.hidden, style, focus[0])
         left += HIDDEN_ROOM
-    left += 6 * GRID
+    if picture.source is not None:
+        share_bars.draw_shares(painter, rows, left, picture.source, theme, font, marked=focus[0])
+    left = matrix.right() + picture.beside + 6 * GRID
     colorbar.draw_color_bar(
         painter,
         QRectF(left, matrix.top(), colorbar.ROOM, height - matrix.top() - MARGIN),

@@ -8,32 +8,61 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from transformer_viz.options import Scale
+from transformer_viz.options import Quantity, Scale
 
 SMALLEST = 1e-4
 """The weight at the lower end of the logarithmic scale; smaller ones look like it."""
 
 _GAMMA = 0.5
 
-NAMES = {
-    Scale.ABSOLUTE: "absolute 0–1",
-    Scale.ROW: "per row",
-    Scale.HEAD: "per head",
-    Scale.LOG: "logarithmic",
-    Scale.GAMMA: "gamma 0.5",
-}
 
-EXPLANATIONS = {
-    Scale.ABSOLUTE: "The weight itself, from 0 to 1: the same colour is the same weight in every "
-    "head and every text.",
-    Scale.ROW: "Weight / largest weight of its row: where each row looks most. "
-    "Rows cannot be compared with each other.",
-    Scale.HEAD: "Weight / largest weight of the map: faint heads become visible. "
-    "Heads cannot be compared with each other.",
-    Scale.LOG: "log₁₀ of the weight, from 0.0001 to 1: the same step in colour is the same "
-    "factor in weight.",
-    Scale.GAMMA: "The square root of the weight, weight^0.5: small weights are drawn stronger.",
-}
+def scale_name(scale: Scale, quantity: Quantity) -> str:
+    match scale:
+        case Scale.ABSOLUTE if quantity is Quantity.WEIGHT:
+            return "absolute 0–1"
+        case Scale.ABSOLUTE:
+            return f"across {quantity.each}s"
+        case Scale.ROW:
+            return "per row"
+        case Scale.HEAD:
+            return f"per {quantity.each}"
+        case Scale.LOG:
+            return "logarithmic"
+        case Scale.GAMMA:
+            return "gamma 0.5"
+
+
+def explain_scale(scale: Scale, quantity: Quantity) -> str:
+    noun, each, weights = quantity.noun, quantity.each, quantity is Quantity.WEIGHT
+    match scale:
+        case Scale.ABSOLUTE if weights:
+            return (
+                "The weight itself, from 0 to 1: the same colour is the same weight in every head "
+                "and every text."
+            )
+        case Scale.ABSOLUTE:
+            return (
+                f"From 0 to the largest {noun} of all {each}s of this kind: the same colour is the "
+                f"same {noun} in every {each} of this text."
+            )
+        case Scale.ROW:
+            return (
+                f"{noun.capitalize()} / largest {noun} of its row: where each row has most. "
+                "Rows cannot be compared with each other."
+            )
+        case Scale.HEAD:
+            return (
+                f"{noun.capitalize()} / largest {noun} of the map: faint {each}s become visible. "
+                f"{each.capitalize()}s cannot be compared with each other."
+            )
+        case Scale.LOG:
+            span = "0.0001 to 1" if weights else "1/10,000 of the largest on"
+            return (
+                f"log₁₀ of the {noun}, from {span}: the same step in colour is the same factor in "
+                f"{noun}."
+            )
+        case Scale.GAMMA:
+            return f"The square root of the {noun}, {noun}^0.5: what is small is drawn stronger."
 
 
 @dataclass(frozen=True, slots=True)

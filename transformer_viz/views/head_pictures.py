@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.text.tokens import Token
-from core.trace.head_map import Entries, entries, head_map
-from core.trace.trace import AttentionKind, Head, Trace
+from core.trace.head_map import Entries, entries, head_map, mean_rows
+from core.trace.trace import AttentionKind, Floats, Head, Trace
 from transformer_viz.drawing.colormap import encode
 from transformer_viz.drawing.matrix import MatrixPicture
 from transformer_viz.drawing.pooling import Pyramid, pool_max
@@ -71,8 +71,12 @@ def head_picture(
     options: ViewOptions,
     largest: int | None = None,
     measure: Measure = WEIGHT,
+    source: Floats | None = None,
 ) -> HeadPicture:
-    """The picture of a map that is not empty, with no more than `largest` cells along a side."""
+    """The picture of a map that is not empty, with no more than `largest` cells along a side.
+
+    `source`: [Q], the share of each query that comes from the source, where it is to be shown.
+    """
     shown = head_map(trace, heads, axes.rows, axes.columns)
     weights, allowed = shown.weights, shown.allowed
     codes = encode(weights, allowed, options.scale, options.threshold, measure.top)
@@ -93,6 +97,7 @@ def head_picture(
             masked=not allowed.all(),
             legend=legend(options.scale, top, options.threshold, measure),
             hidden=shown.hidden if options.hide_specials else None,
+            source=None if source is None else mean_rows(source, axes.rows),
         ),
         hidden_share=hidden / total if total else 0.0,
         blank_share=blank / total if total else 0.0,

@@ -8,6 +8,7 @@ from core.trace.trace import Head
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.heading import Heading
 from transformer_viz.drawing.marks import Marks
+from transformer_viz.drawing.numbers import percent
 from transformer_viz.options import Combine, Quantity
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Phase, Session
@@ -30,7 +31,6 @@ from transformer_viz.views.quantity_wording import (
 )
 from transformer_viz.views.readout import Reading, ReadoutCard, read_cell
 from transformer_viz.views.shown_maps import Groups, ShownMaps
-from transformer_viz.views.source_share import SourceShare
 from transformer_viz.views.stage_view import StageView
 from transformer_viz.views.wording import head_numbers
 
@@ -68,7 +68,6 @@ class Heatmap(StageView):
         self.grid.setAccessibleName("Attention maps side by side")
         self.header = MapHeader(session, self)
         self.controls = self.header.controls
-        self.share = SourceShare(session, self)
         self.tray = PinTray(self)
         self.readout = ReadoutCard(self.canvas)
         self._moving = False  # by the keyboard, through the cells
@@ -105,12 +104,10 @@ class Heatmap(StageView):
         column.setSpacing(GRID)
         column.addWidget(self.header)
         column.addLayout(self._pages, 1)
-        column.addWidget(self.share)
         column.addLayout(footer)
 
     def apply_theme(self, theme: Theme) -> None:
         self.header.apply_theme(theme)
-        self.share.apply_theme(theme)
         super().apply_theme(theme)
 
     # From the session
@@ -147,7 +144,6 @@ class Heatmap(StageView):
             found = self._quantities.found
             has_map = found is not None and session.selection.kind in found.trace.kinds
             self._maps.show(found if has_map else None, groups, session.options)
-            self.share.show_found(found)
         self._show_state()
         self._show_marks()
 
@@ -163,8 +159,11 @@ class Heatmap(StageView):
             self._map_view.setFocus()
 
     def _map_name(self, head: Head) -> str:
-        of_layer = self.session.options.quantity.of_layer
-        return f"layer {head.layer + 1}" if of_layer else head_numbers(head)
+        found = self._maps.found
+        if found is None or not found.quantity.of_layer:
+            return head_numbers(head)
+        name, source = f"layer {head.layer + 1}", found.source_shares(head)
+        return name if source is None else f"{name} · {percent(float(source.mean()))} source"
 
     def _show_state(self) -> None:
         session, status = self.session, self.session.status
@@ -351,21 +350,16 @@ class Heatmap(StageView):
 
     def export_size(self) -> QSize:
         size = self._map_view.size()
-        below = self.share.height() if self.share.isVisible() else 0
-        return size + QSize(0, self._heading.height(size.width()) + below)
+        return size + QSize(0, self._heading.height(size.width()))
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
-        """Title, notes, maps and shares as they are shown, with pins, without what is for the
-        mouse."""
+        """Title, notes and maps as they are shown, with pins, without what is for the mouse."""
         painter.save()
         painter.fillRect(rect, self.theme.color("paper"))
         painter.translate(rect.topLeft())
         self._heading.draw(painter, rect.width(), self.theme)
         painter.translate(0, self._heading.height(rect.width()))
         self._map_view.paint_onto(painter, EXPORT_RESOLUTION)
-        painter.translate(0, self._map_view.height())
-        if self.share.isVisible():
-            self.share.paint_onto(painter)
         painter.restore()
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from transformer_viz.drawing.numbers import percent
-from transformer_viz.options import ViewOptions
+from transformer_viz.options import Quantity, ViewOptions
 from transformer_viz.quantities import Found
 from transformer_viz.views.head_pictures import HeadPicture
 from transformer_viz.views.quantity_wording import EXPLANATIONS, axes_sentence
@@ -25,6 +25,12 @@ def map_notes(
     kind = pictures[0].heads[0].kind
     noun = found.measure(kind).noun
     notes = [EXPLANATIONS[found.quantity], axes_sentence(found.quantity, kind)]
+    source = found.source_shares(pictures[0].heads[0])
+    if source is not None and shown == 1:
+        constant = found.quantity is Quantity.ROLLOUT
+        of = "every row, whatever the text" if constant else "a row on average"
+        rest = "the rest is from the target prefix"
+        notes.append(f"From the source: {percent(float(source.mean()))} of {of}; {rest}.")
     if options.merge_words:
         notes.append("Pieces merged into words: columns summed, rows averaged.")
     if options.hide_specials:

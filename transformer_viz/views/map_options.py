@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QPushButton, QSizePolicy, QWidget
 
-from transformer_viz.drawing.scales import EXPLANATIONS, NAMES
+from transformer_viz.drawing.scales import explain_scale, scale_name
 from transformer_viz.options import Combine, Scale
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, dress_spin_box
@@ -31,7 +31,7 @@ class MapOptions(QWidget):
         self.setSizePolicy(policy)
         self.scale = QComboBox()
         for scale in Scale:
-            _add(self.scale, NAMES[scale].capitalize(), scale.value, EXPLANATIONS[scale])
+            self.scale.addItem("", scale.value)
         _name(self.scale, "Colour scale")
         self.threshold = QDoubleSpinBox(
             minimum=0.0, maximum=1.0, singleStep=0.01, decimals=3, value=0.0
@@ -97,7 +97,11 @@ class MapOptions(QWidget):
     def _follow(self) -> None:
         options, selection = self._session.options, self._session.selection
         self.scale.setCurrentIndex(self.scale.findData(options.scale.value))
-        self.scale.setToolTip(EXPLANATIONS[options.scale])
+        for index, scale in enumerate(Scale):
+            name, tip = (say(scale, options.quantity) for say in (scale_name, explain_scale))
+            self.scale.setItemText(index, name.capitalize())
+            self.scale.setItemData(index, tip, Qt.ItemDataRole.ToolTipRole)
+        self.scale.setToolTip(explain_scale(options.scale, options.quantity))
         self.combine.setCurrentIndex(self.combine.findData(options.combine.value))
         several = len(mapped_heads(options.quantity, selection)) > 1
         self.combine.setEnabled(several)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from core.trace.trace import AttentionKind, Head
+from transformer_viz.drawing.numbers import percent
 from transformer_viz.options import Combine, Quantity
 from transformer_viz.quantities import Found
 from transformer_viz.selection import Selection
@@ -57,7 +58,8 @@ _STREAMS = {
     AttentionKind.CROSS: "Source in the decoder",
 }
 _FED = {
-    AttentionKind.ENCODER_SELF: "Row: a position of the encoder. Column: the source token fed.",
+    AttentionKind.ENCODER_SELF: "Row: a position of the encoder. Column: the source token fed. "
+    "The maps of the decoder have the share of the source.",
     AttentionKind.DECODER_SELF: "Row: the last token so far → the token predicted. "
     "Column: the target token fed.",
     AttentionKind.CROSS: "Row: the last target token so far → the token predicted. "
@@ -99,7 +101,11 @@ def describe_map(session: Session, found: Found) -> str:
     averaged = session.options.combine is Combine.MEAN
     heads = averaged_heads(quantity, selection) if averaged else (selection.primary,)
     title = map_title(quantity, heads, averaged=averaged)
-    return title + describe_focus(session, found.trace, heads, READINGS[quantity])
+    reading = title + describe_focus(session, found.trace, heads, READINGS[quantity])
+    row, source = session.focus[0], found.source_shares(heads[0])
+    if source is None or row is None:
+        return reading
+    return f"{reading} · {percent(float(source[row]))} from the source"
 
 
 def axes_sentence(quantity: Quantity, kind: AttentionKind) -> str:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from core.trace.head_map import cell_weight
 from core.trace.trace import ComputedAttention, Head, Trace
+from transformer_viz.drawing.numbers import percent
 from transformer_viz.options import Quantity
 from transformer_viz.quantities import Found
 from transformer_viz.theme import GRID, set_role
@@ -50,6 +51,10 @@ def read_cell(found: Found, heads: Sequence[Head], axes: MapAxes, row: int, colu
     predicted = predicted_token(trace, kind, queries[-1])
     if predicted is not None:
         lines.append(("predicts", token_name(predicted)))
+    source = found.source_shares(heads[0])
+    if source is not None:
+        share = float(source[queries.start : queries.stop].mean())
+        lines.append(("row from the source", percent(share)))
     if not trace.allowed(kind)[queries.start : queries.stop, keys.start : keys.stop].any():
         return Reading(title, None, (*lines, _MASKED))
     weight, name = cell_weight(trace, heads, queries, keys), READINGS[found.quantity]

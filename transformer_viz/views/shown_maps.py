@@ -103,4 +103,5 @@ def _pictures(found: Found, groups: Groups, options: ViewOptions) -> Iterator[He
     if not axes.empty:
         largest = LARGEST if len(groups) > 1 else None
         for heads in groups:
-            yield head_picture(trace, heads, axes, options, largest, found.measure(kind))
+            measure, source = found.measure(kind), found.source_shares(heads[0])
+            yield head_picture(trace, heads, axes, options, largest, measure, source)

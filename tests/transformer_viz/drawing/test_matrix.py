@@ -21,9 +21,11 @@ from transformer_viz.drawing.matrix import (
     fit_matrix,
     matrix_image,
     paint_matrix,
+    picture_axes,
 )
 from transformer_viz.drawing.pooling import Pyramid
 from transformer_viz.drawing.scales import legend
+from transformer_viz.drawing.share_bars import bar_rect
 from transformer_viz.options import Scale
 from transformer_viz.theme import LIGHT
 
@@ -179,6 +181,22 @@ def test_hidden_weights_stand_at_the_ends_of_their_rows(style: Style) -> None:
     assert (y >= row.top()).all()
     assert (y <= row.bottom()).all()
     assert (x > layout.matrix.right()).all()
+
+
+def test_the_share_of_the_source_fills_a_bar_at_the_end_of_its_row(style: Style) -> None:
+    shown = replace(picture(4, 4), source=np.array([0.0, 0.25, 0.75, 1.0]))
+    layout = fit_matrix(shown, SIZE, style.font, 1.0)
+    pixels, rows = paint(shown, style), picture_axes(shown, layout)[0]
+    accent, chip = (np.array(LIGHT.color(name).getRgb()) for name in ("accent", "chip"))
+    for row, share in enumerate(shown.source):
+        bar = bar_rect(rows, layout.matrix.right(), row).toAlignedRect().adjusted(1, 1, -1, -1)
+        line = pixels[bar.center().y(), bar.left() : bar.right()]
+        filled = (line == accent).all(axis=-1)
+        assert abs(filled.mean() - share) < 0.05
+        assert (filled[:-1] >= filled[1:]).all(), "from the left end on"
+        edge = (line[~filled] == chip).all(axis=-1)
+        assert (~edge).sum() <= 1
+        assert cell_at(shown, layout, QPointF(bar.center()), style.font) == (row, None)
 
 
 def test_entries_keep_the_numbers_of_their_tokens(style: Style) -> None:

@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transformer_viz.drawing.scales import (
-    EXPLANATIONS,
-    NAMES,
     WEIGHT,
     Measure,
+    explain_scale,
     legend,
+    scale_name,
     to_levels,
 )
-from transformer_viz.options import Scale
+from transformer_viz.options import Quantity, Scale
 
 scales = pytest.mark.parametrize("scale", Scale)
 weights = st.lists(st.floats(0, 1, width=32), min_size=2, max_size=8)
@@ -59,8 +59,10 @@ def test_the_ticks_of_a_head_are_its_own_weights() -> None:
 def test_every_scale_is_named_and_explained(scale: Scale) -> None:
     captions = {legend(other, 1.0).caption for other in Scale}
     assert len(captions) == len(Scale)
-    assert NAMES[scale]
-    assert EXPLANATIONS[scale]
+    for quantity in Quantity:
+        names = {scale_name(other, quantity) for other in Scale}
+        assert len(names) == len(Scale)
+        assert quantity.noun in explain_scale(scale, quantity).lower()
 
 
 @pytest.mark.parametrize(

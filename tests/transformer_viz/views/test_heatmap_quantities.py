@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
-from core.trace.trace import AttentionKind, Head, StoredAttention, Trace
+from core.trace.trace import AttentionKind, StoredAttention, Trace
 from tests.transformer_viz.stage import FakeBackend, texts
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
 from transformer_viz.options import Combine, Quantity, Scale
@@ -211,83 +211,115 @@ def test_blank_and_hidden_are_shares_of_what_is_shown(session: Session, heatmap:
 # The share of the source
 
 
-def test_the_shares_stand_below_what_follows_tokens_and_nothing_else(
+def test_the_shares_end_the_rows_of_what_follows_tokens_through_the_decoder(
     session: Session, heatmap: Heatmap
 ) -> None:
-    for quantity in Quantity:
-        session.change_options(quantity=quantity)
-        assert heatmap.share.isVisible() == quantity.of_input
+    for kind in (E, D, C):
+        session.select(kind=kind)
+        for quantity in Quantity:
+            session.change_options(quantity=quantity)
+            there = quantity.of_input and kind is not E
+            assert (heatmap.canvas.picture.source is not None) == there
 
 
 def test_the_shares_are_the_rows_of_the_map_of_the_source(
     session: Session, heatmap: Heatmap
 ) -> None:
     session.change_options(quantity=Quantity.ALTI)
-    found = heatmap._quantities.found.trace
-    assert "decoder layer 3 of 3" in heatmap.share.accessibleDescription(), "beside the encoder"
     session.select(kind=C, layer=1)
-    np.testing.assert_allclose(heatmap.share.shares, found.weights(C, 1, 0).sum(axis=1), atol=1e-6)
-    prefix = found.weights(D, 1, 0).sum(axis=1)
-    np.testing.assert_allclose(1 - heatmap.share.shares, prefix, atol=1e-6)
-    assert "decoder layer 2 of 3" in heatmap.share.accessibleDescription()
-
-
-def bar(heatmap: Heatmap, step: int) -> QPoint:
-    return heatmap.share.bars.bar(step).center().toPoint()
-
-
-def test_the_bar_is_filled_from_the_bottom(session: Session, heatmap: Heatmap, pixel) -> None:
-    session.select(kind=C, layer=0)
-    session.change_options(quantity=Quantity.ROLLOUT)
-    assert heatmap.share.shares[4] == pytest.approx(0.5)
-    rect = heatmap.share.bars.bar(4)
-    middle = bar(heatmap, 4)
-    for y, color in ((rect.bottom() - 4, "accent"), (rect.top() + 4, "chip")):
-        found = pixel(heatmap.share, QPoint(middle.x(), round(y)))
-        assert found == list(LIGHT.color(color).getRgb())
-
-
-def test_pointing_at_a_step_lights_it_up_and_reads_it(
-    qtbot, session: Session, heatmap: Heatmap
-) -> None:
-    session.select(kind=C, layer=0)
-    session.change_options(quantity=Quantity.ROLLOUT)
-    qtbot.mouseMove(heatmap.share, bar(heatmap, 2))
-    assert session.hover == (2, None)
-    assert (
-        heatmap.share.accessibleDescription() == "“sch”: 50\u00a0% source, 50\u00a0% target prefix"
+    found = heatmap._quantities.found.trace
+    source = heatmap.canvas.picture.source
+    np.testing.assert_allclose(source, found.weights(C, 1, 0).sum(axis=1), atol=1e-6)
+    assert f"From the source: {100 * source.mean():.0f}\u00a0% of a row on average" in notes(
+        heatmap
     )
-    qtbot.mouseClick(heatmap.share, Qt.MouseButton.LeftButton, pos=bar(heatmap, 2))
-    assert session.selection.pinned == ((2, None),)
-    heatmap.share.setFocus()
-    qtbot.keyClick(heatmap.share, Qt.Key.Key_Right)
-    assert session.selection.pinned == ((3, None),)
+    session.select(kind=D, layer=1)
+    np.testing.assert_allclose(
+        1 - heatmap.canvas.picture.source, found.weights(D, 1, 0).sum(axis=1), atol=1e-6
+    )
 
 
-def test_a_step_beside_the_encoder_leads_to_the_cross_attention(
-    qtbot, session: Session, heatmap: Heatmap
-) -> None:
+def test_words_and_what_is_hidden_have_shares_too(session: Session, heatmap: Heatmap) -> None:
+    session.select(kind=C, layer=0)
     session.change_options(quantity=Quantity.ALTI)
-    qtbot.mouseClick(heatmap.share, Qt.MouseButton.LeftButton, pos=bar(heatmap, 5))
-    assert session.selection.primary == Head(C, 2, 0)
-    assert session.selection.pinned == ((5, None),)
+    each = heatmap.canvas.picture.source
+    session.change_options(merge_words=True, hide_specials=True)
+    words = heatmap.canvas.picture
+    assert len(words.source) == len(words.rows) < len(each)
+    axes = heatmap._axes
+    for share, span in zip(words.source, axes.rows.spans, strict=True):
+        assert share == pytest.approx(each[span.start : span.stop].mean(), abs=1e-6)
 
 
-def test_the_shares_are_exported_with_the_map(session: Session, heatmap: Heatmap) -> None:
-    session.change_options(quantity=Quantity.ALTI, scale=Scale.ROW)
-    with_shares = heatmap.export_size().height()
-    assert with_shares >= heatmap.canvas.height() + heatmap.share.height()
-    assert heatmap.export_name().endswith("ALTI+")
+def test_the_share_of_a_row_is_read_beside_its_cells(
+    session: Session, heatmap: Heatmap, qtbot
+) -> None:
+    session.select(kind=C, layer=1)
+    session.change_options(quantity=Quantity.ALTI)
+    share = f"{100 * heatmap.canvas.picture.source[4]:.0f}\u00a0%"
+    session.set_hover(4, 1)
+    assert {"row from the source", share} <= set(texts(heatmap.readout))
+    assert heatmap.canvas.accessibleDescription().endswith(f"{share} from the source")
+    end = heatmap.canvas.cell_rect(4, heatmap.canvas.picture.shape[1] - 1)
+    bar = QPoint(round(end.right()) + 20, round(end.center().y()))
+    qtbot.mouseClick(heatmap.canvas, Qt.MouseButton.LeftButton, pos=bar)
+    assert session.selection.pinned == ((4, None),)
 
 
 def test_rollout_says_that_its_share_is_the_same_for_any_text(
-    heatmap: Heatmap, session: Session
+    session: Session, heatmap: Heatmap
 ) -> None:
     session.change_options(quantity=Quantity.ROLLOUT)
-    said = heatmap.share.accessibleDescription()
-    assert said == "Rollout after decoder layer 3 of 3: 88\u00a0% at every step of any text"
-    np.testing.assert_allclose(heatmap.share.shares, 1 - 2**-3, atol=1e-6)
-    assert "ALTI+" in heatmap.share.toolTip()
+    session.select(kind=C, layer=2)
+    np.testing.assert_allclose(heatmap.canvas.picture.source, 1 - 2**-3, atol=1e-6)
+    assert "From the source: 88\u00a0% of every row, whatever the text" in notes(heatmap)
+
+
+def test_maps_of_several_layers_name_their_shares(session: Session, heatmap: Heatmap) -> None:
+    session.select(kind=C, layer=0, head=0, others=((1, 0),))
+    session.change_options(quantity=Quantity.ROLLOUT, combine=Combine.SIDE_BY_SIDE)
+    assert heatmap.grid._names == (
+        "layer 1 · 50\u00a0% source",
+        "layer 2 · 75\u00a0% source",
+    )
+
+
+# The colour scale
+
+
+@pytest.mark.parametrize("quantity", [Quantity.LAYER_NORM, Quantity.ROLLOUT, Quantity.ALTI])
+def test_one_colour_is_one_value_in_all_layers_and_the_largest_is_the_darkest(
+    session: Session, heatmap: Heatmap, quantity: Quantity
+) -> None:
+    session.select(kind=C)
+    session.change_options(quantity=quantity)
+    maps = heatmap._quantities.found.trace
+    top = max(maps.weights(C, layer, 0).max() for layer in range(3))
+    legends = []
+    for layer in range(3):
+        session.select(layer=layer)
+        legends.append(heatmap.canvas.picture.legend)
+    assert legends[0] == legends[1] == legends[2]
+    assert legends[0].ticks[0] == (1, f"{top:.3g}")
+    assert legends[0].caption[1] == f"0–{top:.3g}, all layers"
+
+
+def test_the_choice_of_the_scale_speaks_of_what_is_shown(
+    session: Session, heatmap: Heatmap
+) -> None:
+    box = heatmap.controls.scale
+    assert (box.itemText(0), box.itemText(2)) == ("Absolute 0–1", "Per head")
+    session.change_options(quantity=Quantity.NORM)
+    assert (box.itemText(0), box.itemText(2)) == ("Across heads", "Per head")
+    assert "largest norm of all heads" in box.toolTip()
     session.change_options(quantity=Quantity.ALTI)
-    assert "any text" not in heatmap.share.accessibleDescription()
-    assert not heatmap.share.toolTip()
+    assert (box.itemText(0), box.itemText(2)) == ("Across layers", "Per layer")
+    assert "largest share of all layers" in box.toolTip()
+
+
+def test_the_exported_picture_has_the_quantity_in_its_name_and_title(
+    session: Session, heatmap: Heatmap
+) -> None:
+    session.change_options(quantity=Quantity.ALTI, scale=Scale.ROW)
+    assert heatmap.export_name().endswith("ALTI+")
+    assert "ALTI+ after layer 1" in heatmap._heading.title
