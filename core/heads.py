@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
@@ -43,6 +44,28 @@ def read_head(code: str) -> Head:
         )
     layer, head = map(int, numbers)
     return Head(AttentionKind(kind), layer, head)
+
+
+def read_gate(text: str) -> tuple[Head, float]:
+    """A head and the factor on its output, of KIND.LAYER.HEAD=FACTOR; 0 where none is given.
+
+    Raises:
+        UserError: it is not of this form, or the factor is not a finite number.
+    """
+    code, given, factor = text.partition("=")
+    head = read_head(code)
+    try:
+        value = float(factor) if given else 0.0
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UserError(f"{text!r}: {factor!r} is not a finite number; 0 switches the head off.")
+    return head, value
+
+
+def write_gate(head: Head, factor: float) -> str:
+    """As ``read_gate`` reads it back: ``cross.3.0=0.5``."""
+    return f"{head.code}={factor!r}"
 
 
 def others_of_layer(head: Head, present: Iterable[int]) -> tuple[Head, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.bundled import model_path
 from core.errors import UserError
-from core.heads import Head, others_of_layer, read_head
+from core.heads import Head, others_of_layer, read_gate, read_head
 
 if TYPE_CHECKING:
     from core.analysis.ablation import Effect, Quality
@@ -109,19 +109,10 @@ def chosen_factors(heads: list[str], alone: list[str], config: ModelConfig) -> d
         config.require_head(head)
         others = others_of_layer(head, config.kept_heads(head.kind, head.layer))
         factors |= {other: 0.0 for other in others if other not in kept}
-    for text in heads:
-        code, given, factor = text.partition("=")
-        factors[read_head(code)] = _factor(text, factor) if given else 0.0
+    factors |= map(read_gate, heads)
     if not factors:
         raise UserError("No head is named; add --head KIND.LAYER.HEAD or --alone KIND.LAYER.HEAD.")
     return factors
-
-
-def _factor(text: str, factor: str) -> float:
-    try:
-        return float(factor)
-    except ValueError:
-        raise UserError(f"{text!r}: {factor!r} is not a number; 0 switches the head off.") from None
 
 
 def _table(factors: dict[Head, float], effect: Effect) -> str:

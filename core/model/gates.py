@@ -66,6 +66,19 @@ class Gates:
         return self
 
 
+def gates_of(model: Transformer) -> dict[Head, float]:
+    """The heads that are gated now, with their factors to six digits behind the point, as far as
+    float32 is right."""
+    return {
+        Head(kind, layer, head): round(factor, 6)
+        for kind in AttentionKind
+        for layer, block in enumerate(model.attention_blocks(kind))
+        if block.gate is not None
+        for head, factor in zip(block.heads, block.gate.flatten().tolist(), strict=True)
+        if factor != 1
+    }
+
+
 @contextmanager
 def gated(model: Transformer, gates: Gates) -> Iterator[None]:
     """Every pass of the model inside is gated: whole, recorded, cached, by any search.

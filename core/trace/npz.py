@@ -3,9 +3,10 @@
 Arrays: ``source_tokens`` [S] and ``target_tokens`` [T] (text), ``encoder_self`` [L, H, S, S],
 ``decoder_self`` [L, H, T, T], ``cross`` [L, H, T, S]; any may be missing, but some attention is
 needed. The map of a head that was pruned has NaN in every cell. More may be there:
-``predicted_tokens`` [T], ``log_probabilities`` [T], ``text``, ``translation`` and
-``special_tokens``, which names those of the tokens that are no words. docs/traces.md shows how
-other programs write them; arrays of other names are left alone.
+``predicted_tokens`` [T], ``log_probabilities`` [T], ``text``, ``translation``,
+``special_tokens``, which names those of the tokens that are no words, and ``gates``, the heads that
+were off or scaled. docs/traces.md shows how other programs write them; arrays of other names are
+left alone.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from core.errors import UserError
 from core.files import atomic_write
+from core.heads import Head, read_gate, write_gate
 from core.text.tokens import Token, TokenKind
 from core.trace.pieces import located, read_tokens, spelled
 from core.trace.trace import Attention, AttentionKind, StoredAttention, Trace
@@ -30,8 +32,9 @@ from core.trace.trace import Attention, AttentionKind, StoredAttention, Trace
 _ROW_SUM_TOLERANCE = 1e-2
 _TOKENS = ("source_tokens", "target_tokens", "predicted_tokens")
 _SPECIALS = "special_tokens"
+_GATES = "gates"
 _NAMES = (
-    *(*_TOKENS, _SPECIALS, "log_probabilities", "text", "translation"),
+    *(*_TOKENS, _SPECIALS, "log_probabilities", "text", "translation", _GATES),
     *(kind.value for kind in AttentionKind),
 )
 
@@ -71,6 +74,8 @@ def save_npz(
     values |= {"text": np.array(trace.text), "translation": np.array(trace.translation)}
     if trace.log_probabilities is not None:
         values["log_probabilities"] = trace.log_probabilities
+    if trace.gates:
+        values[_GATES] = np.array([write_gate(*gate) for gate in trace.gates.items()])
 
     def write(temporary: Path) -> None:
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -136,6 +141,7 @@ def load_npz(path: str | Path) -> Trace:
         attention=attention,
         text=text,
         translation=_text(path, arrays, "translation") or spelled(predicted or target),
+        gates=_gates(path, arrays),
     )
 
 
@@ -188,6 +194,13 @@ def _text(path: Path, arrays: Mapping[str, NDArray[np.generic]], name: str) -> s
     if array.ndim != 0 or not np.issubdtype(array.dtype, np.str_):
         raise UserError(f"{path}: {name} has type {array.dtype}; expected one text.")
     return str(array)
+
+
+def _gates(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> dict[Head, float]:
+    try:
+        return dict(map(read_gate, _texts(path, arrays, _GATES)))
+    except UserError as error:
+        raise UserError(f"{path}: {_GATES}: {error}") from error
 
 
 def _log_probabilities(

@@ -17,6 +17,7 @@ from core.decoding.config import GREEDY, SearchConfig
 from core.decoding.scoring import token_log_probabilities
 from core.decoding.search import proceed, search_memory, source_batch
 from core.errors import UserError
+from core.model.gates import gates_of
 from core.model.recording import Projections, Recording
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
@@ -151,6 +152,7 @@ def _recorded(
         attention=_attention(model, recording),
         text=text,
         translation=translation,
+        gates=gates_of(model),
     )
 
 

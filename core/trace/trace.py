@@ -118,6 +118,7 @@ class Trace:
         log_probabilities: [T], natural logarithm of each predicted token's probability.
         attention: the kinds that are present, of which each has a head; an encoder-only model
             has one.
+        gates: the heads that were off or scaled in this pass, with the factors on their outputs.
     """
 
     source_tokens: tuple[Token, ...]
@@ -127,6 +128,7 @@ class Trace:
     log_probabilities: Floats | None = None
     text: str = ""
     translation: str = ""
+    gates: Mapping[Head, float] = field(default_factory=dict)
     _allowed: dict[AttentionKind, Booleans] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -49,7 +49,7 @@ def test_what_cannot_be_done(tmp_path: Path, command: Command, trained: Path) ->
         (("--head", "cross.0"), "KIND.LAYER.HEAD"),
         (("--head", "cross.0.99"), "no head cross.0.99"),
         (("--alone", "cross.7.0"), "no head cross.7.0"),
-        (("--head", "cross.0.0=half"), "'half' is not a number"),
+        (("--head", "cross.0.0=half"), "'half' is not a finite number"),
         (("--head", "cross.0.0=inf"), "finite"),
         (("--head", "cross.0.0", "--corpus", text), "has no translations"),
     ]:

@@ -11,7 +11,7 @@ from core.decoding.config import SearchConfig
 from core.decoding.search import search
 from core.errors import UserError
 from core.heads import AttentionKind, Head, others_of_layer
-from core.model.gates import Gates, gated
+from core.model.gates import Gates, gated, gates_of
 from core.model.recording import Recording
 from core.model.transformer import Transformer
 from tests.core.model.small import padded, random_ids, small_config, small_transformer
@@ -85,6 +85,13 @@ def test_a_head_alone_is_its_layer_without_the_others(model: Transformer) -> Non
         alone = model(SOURCE, TARGET_IN)
     without_rows(model, *others)
     torch.testing.assert_close(alone, model(SOURCE, TARGET_IN), **CLOSE)
+
+
+def test_the_gates_of_a_model_are_told_inside_alone(model: Transformer) -> None:
+    factors = dict(zip(HEADS, (0.0, 0.7, 2.0), strict=True))
+    with gated(model, Gates.of(model.config, factors | {HEADS[0]._replace(head=0): 1.0})):
+        assert gates_of(model) == factors
+    assert gates_of(model) == {}
 
 
 def test_outside_the_model_is_as_it_was_whatever_happens_inside(model: Transformer) -> None:

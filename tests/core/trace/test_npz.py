@@ -15,6 +15,7 @@ from core.trace.npz import load_npz, maps_size, save_npz
 from core.trace.trace import (
     AttentionKind,
     ComputedAttention,
+    Head,
     LayerProjections,
     StoredAttention,
     Trace,
@@ -53,6 +54,7 @@ def trace(**changes: Any) -> Trace:
             },
             "text": "the animal 駅",
             "translation": "das Tier",
+            "gates": {Head(AttentionKind.CROSS, 1, 2): 0.0, Head(AttentionKind.CROSS, 0, 0): 0.7},
         }
         | changes
     )
@@ -81,6 +83,7 @@ def test_what_is_loaded_is_what_was_saved(path: Path) -> None:
         assert [token.kind is TokenKind.SPECIAL for token in after] == is_special
     assert (loaded.text, loaded.translation) == (saved.text, saved.translation)
     assert np.array_equal(loaded.log_probabilities, saved.log_probabilities)
+    assert loaded.gates == saved.gates
 
 
 def test_a_file_is_plain_numpy(path: Path) -> None:
@@ -92,6 +95,7 @@ def test_a_file_is_plain_numpy(path: Path) -> None:
             "predicted_tokens": (T,),
             "log_probabilities": (T,),
             "special_tokens": (2,),
+            "gates": (2,),
             "text": (),
             "translation": (),
             "encoder_self": (2, 2, S, S),
@@ -101,6 +105,7 @@ def test_a_file_is_plain_numpy(path: Path) -> None:
         assert file["source_tokens"].tolist() == ["▁the", "▁animal", "駅", "</s>"]
         assert file["special_tokens"].tolist() == ["</s>", "<s>"]
         assert file["cross"].dtype == np.float32
+        assert file["gates"].tolist() == ["cross.1.2=0.0", "cross.0.0=0.7"]
 
 
 def test_a_trace_without_some_parts_keeps_to_the_others(path: Path) -> None:
@@ -227,6 +232,8 @@ def test_weights_of_any_precision_are_read(path: Path, dtype: type[np.floating[A
         ({"log_probabilities": np.array(["a"] * T)}, "log_probabilities"),
         ({"log_probabilities": np.array([-1.0, np.nan, -1.0])}, "log_probabilities has entries"),
         ({"log_probabilities": np.array([-1.0, 0.5, -1.0])}, "log_probabilities has entries"),
+        ({"gates": np.array(["cross.0"])}, "gates: 'cross.0' names no head"),
+        ({"gates": np.array(["cross.0.0=off"])}, "gates: .*'off' is not a finite number"),
         ({"decoder_self": np.full((1, 1, T, T), 1 / T)}, "decoder_self has weight on tokens"),
         ({"source_tokens": np.array([{}] * S, dtype=object)}, "source_tokens cannot be read"),
     ],

@@ -11,7 +11,9 @@ from core.decoding.config import SearchConfig
 from core.decoding.scoring import score_targets
 from core.decoding.search import search, source_batch
 from core.errors import UserError
+from core.heads import Head
 from core.model.attention import attention_weights
+from core.model.gates import Gates, gated
 from core.model.recording import Projections, Recording
 from core.text.sentence_pieces import train_tokenizer
 from core.text.tokens import TokenKind
@@ -112,6 +114,13 @@ def test_another_translation_can_be_recorded(target: str) -> None:
     (forced,) = score_targets(one, [TOKENIZER.encode(TEXT)], [ids])
     assert trace.log_probabilities is not None
     np.testing.assert_allclose(trace.log_probabilities, forced.numpy(), atol=1e-5)
+
+
+def test_a_trace_knows_the_gates_that_it_was_made_with() -> None:
+    one, factors = model(), {Head(AttentionKind.CROSS, 1, 0): 0.3}
+    with gated(one, Gates.of(one.config, factors)):
+        assert trace_text(one, TOKENIZER, TEXT, search=SHORT).gates == factors
+    assert trace_text(one, TOKENIZER, TEXT, search=SHORT).gates == {}
 
 
 def test_a_finished_hypothesis_is_recorded_as_the_translation_with_its_tokens() -> None:
