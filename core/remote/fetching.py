@@ -55,13 +55,25 @@ class RemoteFile:
 
     @property
     def here(self) -> int:
-        """Bytes that need not come again."""
+        """Bytes that need not come again, unless their checksum turns out to be wrong."""
         if self.path.is_file():
-            return self.path.stat().st_size
+            size = self.path.stat().st_size
+            return size if self.size in (None, size) else 0
+        return self.begun
+
+    @property
+    def begun(self) -> int:
+        """Bytes of the part from which it can go on."""
         if not self.resumable or not self.part.is_file():
             return 0
         size = self.part.stat().st_size
         return size if self.size is not None and size <= self.size else 0
+
+    def arrived(self) -> bool:
+        """Whether it is here, and as the site has it now."""
+        if not self.path.is_file() or self.size not in (None, self.path.stat().st_size):
+            return False
+        return self.checksum is None or agrees(self.path, self.checksum)
 
 
 def bytes_here(files: Sequence[RemoteFile]) -> int:
@@ -90,7 +102,7 @@ def fetch(files: Sequence[RemoteFile], folder: Path, progress: Progress, instead
         _require_space(files, folder)
         before = 0
         for file in files:
-            if not file.path.is_file():
+            if not file.arrived():
                 _fetch_one(file, partial(_told_with, progress, before), instead)
             before += file.path.stat().st_size
             progress(before)
@@ -126,17 +138,17 @@ def _require_space(files: Sequence[RemoteFile], folder: Path) -> None:
 
 def _fetch_one(file: RemoteFile, progress: Progress, instead: str) -> None:
     file.path.parent.mkdir(parents=True, exist_ok=True)
-    at_first, in_vain = file.here, 0
+    at_first, in_vain = file.begun, 0
     while True:
-        before = file.here
+        before = file.begun
         try:
             with asking(file.url, instead):
                 _continue(file, progress)
             break
         except UserError as error:
-            in_vain = 0 if file.here > before else in_vain + 1
+            in_vain = 0 if file.begun > before else in_vain + 1
             # Only a connection that did work and then broke is worth another try.
-            if not _broke(error) or file.here == at_first or in_vain == TRIES:
+            if not _broke(error) or file.begun == at_first or in_vain == TRIES:
                 raise
             time.sleep(SECONDS_BETWEEN_TRIES)
     _require_whole(file)
@@ -150,8 +162,8 @@ def _broke(error: UserError) -> bool:
 
 def _continue(file: RemoteFile, progress: Progress) -> None:
     """Append what is missing to the part, or start over if the site does not go on there."""
-    have = file.here
-    if have == file.size:
+    have = file.begun
+    if have == file.size and file.part.is_file():
         return
     headers = {**file.headers, **({"Range": f"bytes={have}-"} if have else {})}
     with streaming(file.url, headers) as response:

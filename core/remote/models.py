@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from huggingface_hub import HfApi, hf_hub_url
-from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
+from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 from huggingface_hub.hf_api import ModelInfo, RepoSibling
 from huggingface_hub.utils import build_hf_headers
 
 from core.errors import UserError
 from core.remote.cache import Receipt, model_folder
 from core.remote.fetching import Progress, RemoteFile, bytes_here, fetch, total_size
-from core.remote.site import TIMEOUT, asking
+from core.remote.licences import in_words
+from core.remote.site import TIMEOUT, asking, unreadable
 
 INSTEAD = (
     "copy the model's folder from a computer that has it and open that (File, Open; "
@@ -28,14 +29,6 @@ _WANTED = (
     *("generation_config.json", "target_vocab.json", "tokenizer_config.json"),
     *("special_tokens_map.json", "README.md", "LICENSE"),
 )
-_LICENCES = {
-    "apache-2.0": "Apache 2.0",
-    "cc-by-4.0": "CC BY 4.0",
-    "cc-by-nc-4.0": "CC BY-NC 4.0",
-    "cc-by-sa-4.0": "CC BY-SA 4.0",
-    "mit": "MIT",
-}
-NO_LICENCE = "not stated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +37,7 @@ class Offer:
 
     Attributes:
         revision: the commit, 40 hexadecimal digits.
-        licence: as the model's card says, or ``NO_LICENCE``.
+        licence: in words, as the model's card says.
         folder: where its files go.
     """
 
@@ -78,15 +71,12 @@ def look_up(repository: str, cache: Path | None = None, endpoint: str | None = N
     with asking(api.endpoint, INSTEAD):
         try:
             info = api.model_info(repository, files_metadata=True, timeout=TIMEOUT)
-        except GatedRepoError as error:
-            raise UserError(
-                f"{repository} is given only to those who asked for it on the hub; ask there, "
-                "then log in with: hf auth login"
-            ) from error
         except (RepositoryNotFoundError, HFValidationError) as error:
             raise UserError(
                 f"The hub has no model {repository}; `transformer-viz get` lists pairs that it has."
             ) from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise unreadable(api.endpoint, INSTEAD) from error
     return _offer(info, model_folder(repository, cache), api.endpoint)
 
 
@@ -117,7 +107,7 @@ def _offer(info: ModelInfo, folder: Path, endpoint: str) -> Offer:
     return Offer(
         repository=info.id,
         revision=revision,
-        licence=_licence(info),
+        licence=in_words(None if info.card_data is None else info.card_data.get("license")),
         folder=folder,
         files=tuple(
             RemoteFile(
@@ -148,9 +138,3 @@ def _checksum(file: RepoSibling) -> str | None:
     if file.lfs is not None:
         return f"sha256:{file.lfs.sha256}"
     return None if file.blob_id is None else f"git:{file.blob_id}"
-
-
-def _licence(info: ModelInfo) -> str:
-    said = info.card_data.get("license") if info.card_data is not None else None
-    names = said if isinstance(said, list) else [said]
-    return ", ".join(_LICENCES.get(str(name), str(name)) for name in names if name) or NO_LICENCE

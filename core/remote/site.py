@@ -6,13 +6,21 @@ HF_HUB_OFFLINE count for all downloads alike.
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from huggingface_hub import get_session
-from huggingface_hub.errors import HfHubHTTPError, HTTPError, OfflineModeIsEnabled, Response
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    HTTPError,
+    OfflineModeIsEnabled,
+    Response,
+)
 from huggingface_hub.utils import hf_raise_for_status
 
 from core.errors import UserError
@@ -30,27 +38,70 @@ def asking(url: str, instead: str) -> Iterator[None]:
     Raises:
         UserError: the site is not reached, or refuses.
     """
-    host = urlsplit(url).netloc
+    host = urlsplit(url).netloc or url
+    _require_session(instead)
     try:
         yield
     except OfflineModeIsEnabled as error:
         raise UserError(
             f"HF_HUB_OFFLINE is set, so {host} is not asked; unset it, or {instead}."
         ) from error
+    except GatedRepoError as error:
+        raise UserError(
+            f"{host} gives it only to those who asked for it there; ask, then log in with: "
+            f"hf auth login, or {instead}."
+        ) from error
     except HfHubHTTPError as error:
         raise UserError(_refusal(host, error.response.status_code, instead)) from error
     except HTTPError as error:
+        raise UserError(f"{_silence(url, host, error)}, or {instead}.") from error
+
+
+def _require_session(instead: str) -> None:
+    """Raises UserError if no session can be made of what is set for this computer."""
+    try:
+        get_session()
+    except Exception as error:  # of whatever kind: proxies and certificates are all it depends on
+        reason = str(error).partition(". ")[0]
         raise UserError(
-            f"{host} cannot be reached; check the network and try again, or {instead}."
+            "The proxy or the certificates that are set for this computer cannot be used "
+            f"({reason}); mend the setting, or {instead}."
         ) from error
 
 
 def _refusal(host: str, status: int, instead: str) -> str:
-    if status in (401, 403):
-        return f"{host} refuses it ({status}), perhaps only for now; {instead}."
+    if status == 401:
+        return f"{host} does not accept who asks (401); log in with: hf auth login, or {instead}."
+    if status == 403:
+        return f"{host} refuses it (403), perhaps only for now; {instead}."
     if status in (404, 410):
         return f"{host} does not have it, at least not any more ({status}); {instead}."
-    return f"{host} is busy or out of order ({status}); try again later, or {instead}."
+    if status == 429:
+        return f"{host} was asked too often (429); try again in some minutes, or {instead}."
+    return f"{host} is out of order ({status}); try again later, or {instead}."
+
+
+def _silence(url: str, host: str, error: HTTPError) -> str:
+    """Why there is no answer and what to do about it, as the beginning of a sentence."""
+    causes = list(_causes(error))
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        return (
+            f"The certificate of {host} is not known here; if a proxy or a virus scanner stands "
+            "in between, name its certificate in SSL_CERT_FILE"
+        )
+    proxy = urlsplit(getproxies().get(urlsplit(url).scheme, ""))
+    through = ""
+    if proxy.hostname and not proxy_bypass(host):
+        through = f" through the proxy {proxy.hostname}"
+    if any(isinstance(cause, TimeoutError) for cause in causes):
+        return f"{host} gives no answer{through} for {TIMEOUT:.0f} s; try again later"
+    return f"{host} cannot be reached{through}; check the network and try again"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 @contextmanager
@@ -71,8 +122,15 @@ def get_json(url: str, instead: str) -> Any:
     try:
         return response.json()
     except ValueError as error:
-        host = urlsplit(url).netloc
-        raise UserError(f"{host} gave an answer that cannot be read; {instead}.") from error
+        raise unreadable(url, instead) from error
+
+
+def unreadable(url: str, instead: str) -> UserError:
+    """For an answer that is none: of a login page that stands before the network, say."""
+    return UserError(
+        f"{urlsplit(url).netloc} gave an answer that cannot be read; open it in a browser to see "
+        f"what stands in between, or {instead}."
+    )
 
 
 def size_of(url: str, instead: str) -> int | None:

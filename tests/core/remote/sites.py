@@ -26,6 +26,7 @@ class Site:
         files: contents by their paths.
         broken: after so many bytes of a path the connection breaks, once for each number.
         refused: paths with the status that they are answered with.
+        gated: paths that are only for those who asked, on a hub.
         moved: paths that are elsewhere, with the address.
         asked: method, path and Range of each request.
         ranges: whether Range is heeded.
@@ -37,6 +38,7 @@ class Site:
     files: dict[str, bytes] = field(default_factory=dict)
     broken: dict[str, list[int]] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
+    gated: set[str] = field(default_factory=set)
     moved: dict[str, str] = field(default_factory=dict)
     asked: list[tuple[str, str, str]] = field(default_factory=list)
     ranges: bool = True
@@ -66,7 +68,8 @@ def serving(site: Site) -> Iterator[Site]:
             path = urlsplit(self.path).path
             range_ = self.headers.get("Range", "")
             site.asked.append((self.command, path, range_))
-            status = site.refused.get(path) or (302 if path in site.moved else 200)
+            status = 403 if path in site.gated else 302 if path in site.moved else 200
+            status = site.refused.get(path, status)
             data = site.files.get(path)
             if status == 200 and data is None:
                 status = 404
@@ -74,6 +77,8 @@ def serving(site: Site) -> Iterator[Site]:
                 self.send_response(status)
                 if path in site.moved:
                     self.send_header("Location", site.moved[path])
+                if path in site.gated:
+                    self.send_header("X-Error-Code", "GatedRepo")
                 if status == 404 and path.startswith("/api/models/"):
                     self.send_header("X-Error-Code", "RepoNotFound")
                 self.send_header("Content-Length", "0")

@@ -74,6 +74,22 @@ def test_a_site_that_cannot_go_on_there_starts_over(site: Site, tmp_path: Path) 
     assert file.path.read_bytes() == DATA
 
 
+def test_what_is_here_and_is_not_what_the_site_has_now_comes_again(
+    site: Site, tmp_path: Path
+) -> None:
+    for old in (DATA[::-1], DATA[:-1]):
+        file = remote(site, tmp_path)
+        file.path.write_bytes(old)
+        bring(file)
+        assert file.path.read_bytes() == DATA
+
+
+def test_an_empty_file(site: Site, tmp_path: Path) -> None:
+    file = remote(site, tmp_path, b"", "empty")
+    bring(file)
+    assert file.path.read_bytes() == b""
+
+
 @pytest.mark.parametrize("part", [b"wrong" * 1_000, DATA + b"too long"])
 def test_a_part_of_something_else_is_found_out(site: Site, tmp_path: Path, part: bytes) -> None:
     file = remote(site, tmp_path)
@@ -130,9 +146,11 @@ def test_without_a_checksum_nothing_is_resumed(site: Site, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("status", "message"),
     [
+        (401, "does not accept who asks"),
         (403, "refuses it"),
         (404, "does not have it, at least not any more"),
-        (503, "is busy or out of order"),
+        (429, "was asked too often"),
+        (503, "is out of order"),
     ],
 )
 def test_a_refusal_is_final(site: Site, tmp_path: Path, status: int, message: str) -> None:

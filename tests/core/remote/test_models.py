@@ -119,8 +119,36 @@ def test_a_model_that_the_hub_does_not_have(site: Site, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"The hub has no model .*; `transformer-viz get` lists"):
         offer(site, tmp_path)
     site.refused[f"/api/models/{REPOSITORY}"] = 503
-    with pytest.raises(UserError, match=r"busy or out of order \(503\); try again later"):
+    with pytest.raises(UserError, match=r"is out of order \(503\); try again later"):
         offer(site, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["<html>Log in</html>", "[]", "{}"])
+def test_a_page_of_something_else_in_place_of_an_answer(
+    site: Site, tmp_path: Path, text: str
+) -> None:
+    site.files[f"/api/models/{REPOSITORY}"] = text.encode()
+    with pytest.raises(UserError, match=r"gave an answer that cannot be read; .* copy the model"):
+        offer(site, tmp_path)
+
+
+def test_a_model_for_those_who_asked_is_described_and_not_given(site: Site, tmp_path: Path) -> None:
+    publish(site, REPOSITORY, marian_files())
+    site.gated.add(resolved(REPOSITORY, "config.json"))
+    with pytest.raises(UserError, match=r"only to those who asked .* log in with: hf auth login"):
+        download(offer(site, tmp_path), lambda here: None)
+
+
+def test_a_newer_revision_takes_the_place_of_what_was_begun(site: Site, tmp_path: Path) -> None:
+    publish(site, REPOSITORY, marian_files())
+    site.refused[resolved(REPOSITORY, "pytorch_model.bin")] = 503
+    with pytest.raises(UserError, match="out of order"):
+        download(offer(site, tmp_path), lambda here: None)
+    site.refused.clear()
+    newer = marian_files() | {"config.json": b"[]"}  # of the same size
+    publish(site, REPOSITORY, newer)
+    folder = download(offer(site, tmp_path), lambda here: None)
+    assert contents(folder) == {name: newer[name] for name in sorted(WANTED)}
 
 
 def test_without_a_network(tmp_path: Path) -> None:
