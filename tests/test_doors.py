@@ -27,7 +27,10 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.model": {"core.config"},
     "core.decoding": {"core.config", "core.model", "core.text"},
     "core.trace": {"core.config", "core.decoding", "core.model", "core.text"},
-    "core.checkpoints": {"core.config", "core.model", "core.text"},
+    "core.checkpoints": {
+        *("core.config", "core.model", "core.text"),
+        *("core.remote.cache", "core.remote.licences"),
+    },
     "core.remote": set(),
     "core.evaluation": {
         *("core.config", "core.model", "core.text", "core.corpus"),

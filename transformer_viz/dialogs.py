@@ -156,9 +156,9 @@ def _add_group(grid: QGridLayout, title: str, rows: Sequence[tuple[str, str]]) -
 
 
 def _provenance(model: ModelInfo) -> list[str]:
-    """What the checkpoint itself says of its data and licences."""
+    """What the checkpoint itself says of where it comes from, its data and licences."""
     said = []
-    for key in ("data", "licence", "attribution"):
+    for key in ("source", "data", "licence", "attribution"):
         value = model.provenance.get(key)
         if isinstance(value, str):
             said.append(f"{model.name}, {key}: {value}")

@@ -35,6 +35,8 @@ def _lines(name: str, header: Header) -> Iterator[str]:
         "Where it comes from",
         {
             "imported from": about.get("imported"),
+            "source": about.get("source"),
+            "revision": about.get("revision"),
             "languages": " to ".join(about.get("languages", ())),
             "positions": about.get("positions"),
             "data": ", ".join(about.get("data", ())),

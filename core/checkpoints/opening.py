@@ -20,7 +20,8 @@ def open_model(path: str | Path, device: str | torch.device = "cpu") -> Checkpoi
     Raises:
         UserError: it is missing, damaged, or of a kind that cannot be opened.
     """
-    from core.checkpoints.native import load_checkpoint
+    from core.checkpoints.native import Checkpoint, load_checkpoint
+    from core.checkpoints.origin import origin
 
     kind, path = recognise(path)
     if kind is Kind.NATIVE:
@@ -31,7 +32,9 @@ def open_model(path: str | Path, device: str | torch.device = "cpu") -> Checkpoi
         from core.checkpoints.marian_npz import import_marian_npz as read
     checkpoint = read(path)
     checkpoint.model.to(device)
-    return checkpoint
+    folder = path if path.is_dir() else path.parent
+    about = {**checkpoint.provenance, **origin(folder)}
+    return Checkpoint(checkpoint.model, checkpoint.tokenizer, about)
 
 
 def open_header(path: str | Path) -> Header:

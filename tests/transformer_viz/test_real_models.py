@@ -27,6 +27,8 @@ LANGUAGES = (">>deu<<", ">>afr<<")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models")
     save_marian_folder(folder / "opus-mt-en-de", seed=8)
+    card = folder / "opus-mt-en-de" / "README.md"
+    card.write_text("---\nlicense: cc-by-4.0\n---\n", encoding="utf-8")
     save_marian_folder(folder / "opus-mt-en-gmw", languages=LANGUAGES)
     save_tiny_model(folder / "tiny.safetensors")
     return folder
@@ -112,6 +114,7 @@ def test_its_search_is_taken_and_goes_with_it(shown: OddWindow, models: Path) ->
     assert (bar.beam.isChecked(), bar.size_box.value(), bar.alpha_box.value()) == (True, 4, 1.0)
     assert "log P / tokens^1" in bar.alpha_box.toolTip()
     assert "English → German" in bar.model_button.toolTip()
+    assert "licence: CC BY 4.0" in bar.model_button.toolTip()
     assert "opus-mt-en-de 2+2 layers · 4 heads" in bar.model_button.accessibleName()
     shown.load(models / "tiny.safetensors")
     assert shown.controller.search == Search(1, 0.6)

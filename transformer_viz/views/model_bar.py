@@ -185,11 +185,13 @@ class ModelButton(QPushButton):
 
 
 def about(model: ModelInfo) -> str:
-    """Where it is and, of one from another program, what it is and what it brings along."""
+    """Where it is, its licence and, of one from another program, what it is and brings along."""
     lines = [str(model.path)]
     if imported := model.provenance.get("imported"):
         source, target = sides(model)
         lines.append(f"{imported}, {source} → {target}")
+    if licence := model.provenance.get("licence"):
+        lines.append(f"licence: {licence}")
     if model.languages:
         lines.append(f"{len(model.languages)} target languages")
     if model.search is not None:

@@ -20,6 +20,8 @@ CONFIG = ModelConfig(
 )
 PAIR = {"first": 99.0, "second": 98.5, "both": 97.5}
 PROVENANCE: dict[str, Any] = {
+    "source": "somebody/plain",
+    "revision": "0123abc",
     "data": ["grammar", "train.tsv"],
     "licence": "somebody, CC BY 2.0 FR",
     "command": "transformer-viz train plain",
@@ -59,6 +61,8 @@ def test_everything_is_there() -> None:
     card = model_card("plain-en-de", Header(CONFIG, PROVENANCE, 1_900_544))
     for line in (
         "# plain-en-de",
+        "| source | somebody/plain |",
+        "| revision | 0123abc |",
         "| data | grammar, train.tsv |",
         "| licence | somebody, CC BY 2.0 FR |",
         "| command | `transformer-viz train plain` |",

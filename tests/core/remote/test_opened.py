@@ -9,7 +9,7 @@ import torch
 from core.checkpoints.opening import open_model
 from core.remote.models import download, look_up
 from tests.core.checkpoints.marian_folders import ENGLISH, save_marian_folder
-from tests.core.remote.sites import Site, publish
+from tests.core.remote.sites import COMMIT, Site, publish
 
 REPOSITORY = "Helsinki-NLP/opus-mt-en-de"
 
@@ -22,6 +22,11 @@ def test_what_was_downloaded_opens(site: Site, tmp_path: Path) -> None:
     one, other = open_model(original), open_model(folder)
     assert folder != original
     assert one.tokenizer.encode(ENGLISH[0]) == other.tokenizer.encode(ENGLISH[0])
+    assert {key: other.provenance.get(key) for key in ("source", "revision", "licence")} == {
+        "source": REPOSITORY,
+        "revision": COMMIT,
+        "licence": "CC BY 4.0",
+    }
     weights = other.model.state_dict()
     assert all(
         torch.equal(weights[name], tensor) for name, tensor in one.model.state_dict().items()
