@@ -11,7 +11,10 @@ from core.remote.site import get_json
 
 LANGUAGES = ("en", "de", "fr", "cs")
 LISTING = "https://api.github.com/repos/multi30k/dataset/contents/data/task1/raw"
-LICENCE = "for research and education only"
+LICENCE = (
+    "not stated; it describes pictures of Flickr30k, which are for non-commercial research and "
+    "education"
+)
 
 
 class Multi30k:

@@ -18,14 +18,19 @@ from core.remote.fetching import RemoteFile
 from core.remote.multi30k import LICENCE as MULTI30K
 from core.remote.site import size_of
 
+# As the pages of the shared tasks say since 2017.
+_WMT = (
+    "for research, if the overview paper of the shared task is cited; ask the owners of the texts "
+    "about other uses"
+)
 _LICENCES = {
-    "wmt": "for research, if the overview paper of the shared task is cited; ask the owners of "
-    "the texts about other uses",
+    **dict.fromkeys(("wmt17", "wmt18", "wmt19", "wmt2"), _WMT),
     "iwslt": "TED talks, CC BY-NC-ND",
     "mtedx": "TEDx talks, CC BY-NC-ND 4.0",
+    "mtnt": "comments from Reddit, under the terms of Reddit's API",
     "multi30k": MULTI30K,
 }
-_UNKNOWN = "not stated; see the site of the set"
+_UNKNOWN = "not stated; see the site of the test set"
 
 
 def set_names() -> list[str]:

@@ -31,7 +31,7 @@ def test_size_and_terms_without_a_download(
     assert command("data", "multi30k", "en-de", "--about", "--cache", tmp_path) == 0
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert shown.err.startswith("multi30k en-de: 0.0 MB\nterms: for research and education only\n")
+    assert shown.err.startswith("multi30k en-de: 0.0 MB\nterms: not stated; it describes ")
     assert [path for _, path, _ in site.asked] == ["/listing"]
     assert not list(tmp_path.iterdir())
 
