@@ -1,4 +1,4 @@
-"""Each form in which test sets are published, in small, on loopback: sources and references of it."""
+"""Each form in which test sets are published, in small, on loopback."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def publish_set(site: Site, name: str, pair: str, monkeypatch: pytest.MonkeyPatc
     files = {
         path: content(path, SOURCE if place == 0 else REFERENCE) for place, path in enumerate(paths)
     }
-    prefix = name.replace("/", "_")  # of files that are published outside of an archive
+    prefix = name.replace("/", "_") + "."  # of files that are published outside of an archive
     packed_files = {path: data for path, data in files.items() if not path.startswith(prefix)}
     published = []
     for number, url in enumerate(known.data):
         base = PurePosixPath(url).name
-        data = files.get(f"{prefix}.{base}") or packed(base, packed_files)
+        data = files.get(prefix + base) or packed(base, packed_files)
         site.files[f"/{number}/{base}"] = data
         published.append((f"{site.url}/{number}/{base}", md5(data)))
     monkeypatch.setattr(known, "data", [url for url, _ in published])
