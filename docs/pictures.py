@@ -331,6 +331,7 @@ PICTURES = (
         ),
         random=True,
     ),
+    Picture(name="get-model", part="dialog", acts=(run("get_model"),)),
     Picture(name="export", part="dialog", acts=(run("export"),)),
     Picture(name="training-new", part="dialog", acts=(run("new_run"),)),
     Picture(
