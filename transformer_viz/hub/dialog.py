@@ -55,7 +55,7 @@ class GetModel(QDialog):
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         role = QDialogButtonBox.ButtonRole.ActionRole
         self.action = self.buttons.addButton("", role)
-        self.cancel = self.buttons.addButton("&Cancel the download", role)
+        self.cancel = self.buttons.addButton("", role)
         for button in (self.cancel, self.buttons.button(QDialogButtonBox.StandardButton.Close)):
             button.setAutoDefault(False)  # Return is for the action, whatever is shown
         self._lay_out(about)
@@ -134,9 +134,10 @@ class GetModel(QDialog):
         self.bar.setRange(0, _STEPS if progress is not None else 0)
         if progress is not None:
             self.bar.setValue(round(progress.share * _STEPS))
-        self.cancel.setVisible(download.downloading)
-        self.action.setVisible(not download.downloading)
-        self.action.setEnabled(bool(repository) and not download.running)
+        self.cancel.setVisible(bool(download.running))
+        self.cancel.setText("&Cancel the download" if download.downloading else "&Cancel")
+        self.action.setVisible(not download.running)
+        self.action.setEnabled(bool(repository))
         self.action.setText(self._button(repository))
 
     def _state(self, repository: str) -> str:

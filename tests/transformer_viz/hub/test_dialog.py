@@ -97,6 +97,16 @@ def test_ask_download_open(hub: Hub, dialog: GetModel, qtbot: QtBot) -> None:
     assert len(hub.child.asked) == 2
 
 
+def test_a_hub_that_is_silent_need_not_be_waited_for(hub: Hub, dialog: GetModel) -> None:
+    click(dialog.action)
+    assert not dialog.action.isVisible()
+    assert dialog.cancel.text() == "&Cancel"
+    click(dialog.cancel)
+    assert hub.child.cancelled == 1
+    assert dialog.action.text() == "&Ask for size and licence"
+    assert dialog.said.text() == "Size and licence are not known yet."
+
+
 def test_cancel_and_resume(hub: Hub, dialog: GetModel) -> None:
     click(dialog.action)
     hub.answer()
