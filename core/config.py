@@ -37,6 +37,8 @@ class ModelConfig:
             does; "halves" puts all sines first.
         position_denominator: "d_model" divides exponents by d_model, as the paper does;
             "d_model-2" makes the last wavelength exactly 10000·2π (tensor2tensor, Marian).
+        position_precision: "float16" rounds sinusoids as a table in half precision holds them
+            (folders of transformers whose weights are in half precision and include the table).
         max_positions: rows of a learned table, which encoder and decoder share; sinusoids go on
             without end.
         shared_embeddings: "all" ties source, target and output matrices, as the paper does;
@@ -73,6 +75,7 @@ class ModelConfig:
     positions: str = "sinusoidal"
     position_layout: str = "interleaved"
     position_denominator: str = "d_model"
+    position_precision: str = "float32"
     max_positions: int = 1024
     shared_embeddings: str = "all"
     scale_embedding: bool = True
@@ -122,6 +125,7 @@ class ModelConfig:
         require_choice("positions", self.positions, ("sinusoidal", "learned"))
         require_choice("position_layout", self.position_layout, ("interleaved", "halves"))
         require_choice("position_denominator", self.position_denominator, ("d_model", "d_model-2"))
+        require_choice("position_precision", self.position_precision, ("float32", "float16"))
         require_choice("shared_embeddings", self.shared_embeddings, self._possible_sharing())
         require_choice("decoder_start", self.decoder_start, ("bos", "zero"))
         require_share("dropout", self.dropout)

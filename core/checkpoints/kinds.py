@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from enum import Enum
 from pathlib import Path
@@ -12,7 +13,9 @@ from core.errors import UserError
 _IN_FOLDERS = {  # files of a MarianMT folder, any of which stands for it
     *("config.json", "generation_config.json", "tokenizer_config.json", "model.safetensors"),
     *("pytorch_model.bin", "source.spm", "target.spm", "vocab.json", "target_vocab.json"),
+    *("model.safetensors.index.json", "pytorch_model.bin.index.json"),
 }
+_SHARD = re.compile(r"(model|pytorch_model)-\d{5}-of-\d{5}\.(safetensors|bin)")
 
 
 class Kind(Enum):
@@ -45,7 +48,8 @@ def recognise(path: str | Path) -> tuple[Kind, Path]:
                 f"{path} holds no model: a MarianMT folder has a config.json, a Marian model is an "
                 ".npz file, and a training run has a run.json."
             )
-        if path.name in _IN_FOLDERS and (path.parent / "config.json").is_file():
+        in_folders = path.name in _IN_FOLDERS or _SHARD.fullmatch(path.name)
+        if in_folders and (path.parent / "config.json").is_file():
             return Kind.MARIAN_FOLDER, path.parent
     except PermissionError as error:
         raise UserError(f"{path} may not be read; change its permissions.") from error

@@ -1,14 +1,14 @@
 """A folder as `transformers` saves a MarianMT model: OPUS-MT's and others.
 
 The files and what they mean follow MarianMTModel and MarianTokenizer there: ``config.json``,
-``generation_config.json``, ``model.safetensors`` or ``pytorch_model.bin``, ``source.spm``,
-``target.spm``, ``vocab.json`` and, where the target has a vocabulary of its own,
-``target_vocab.json``.
+``generation_config.json``, ``model.safetensors`` or ``pytorch_model.bin``, each in one file or in
+several with an index, ``source.spm``, ``target.spm``, ``vocab.json`` and, where the target has a
+vocabulary of its own, ``target_vocab.json``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,12 @@ from core.checkpoints.assembly import assemble
 from core.checkpoints.marian_tensors import MarianTensors, parts
 from core.checkpoints.native import Checkpoint, require_same_size
 from core.checkpoints.settings import Settings, read_bytes, read_settings
-from core.checkpoints.weights import SafetensorsWeights, TorchWeights, Weights
+from core.checkpoints.weights import (
+    SafetensorsWeights,
+    ShardedWeights,
+    TorchWeights,
+    Weights,
+)
 from core.config import ModelConfig
 from core.errors import UserError
 from core.text.marian import MarianTokenizer, marian_tokenizer
@@ -113,16 +118,16 @@ def _vocabulary(path: Path) -> Mapping[str, int]:
 
 
 def _weights(folder: Path) -> Weights:
-    safetensors, pickled = folder / "model.safetensors", folder / "pytorch_model.bin"
-    if safetensors.exists():
-        return SafetensorsWeights(safetensors)
-    if pickled.exists():
-        return TorchWeights(pickled)
-    if any(folder.glob("*.index.json")):
-        raise UserError(f"{folder} has its weights in several files; save them as one.")
-    raise UserError(
-        f"{folder} has no weights: neither {safetensors.name} nor {pickled.name} is there."
-    )
+    kinds: dict[str, Callable[[Path], Weights]] = {
+        "model.safetensors": SafetensorsWeights,
+        "pytorch_model.bin": TorchWeights,
+    }
+    for name, read in kinds.items():
+        if (folder / name).exists():
+            return read(folder / name)
+        if (folder / f"{name}.index.json").exists():
+            return ShardedWeights(folder / f"{name}.index.json", read)
+    raise UserError(f"{folder} has no weights: neither {' nor '.join(kinds)} is there.")
 
 
 def _shape(settings: Settings) -> dict[str, Any]:

@@ -119,10 +119,18 @@ class MarianTensors:
         for denominator in ("d_model", "d_model-2"):
             formula = sinusoid_table(0, len(table), d_model, "halves", denominator)
             if torch.allclose(table, formula, rtol=0.0, atol=_SAME):
-                self.settings["position_denominator"] = denominator
+                half = torch.equal(table, formula.half().float())
+                self.settings |= {
+                    "position_denominator": denominator,
+                    "position_precision": "float16" if half else "float32",
+                }
                 self.names -= {name}
                 del self._taken[name]
-                return f"sinusoids; the table in the file follows the denominator {denominator}"
+                rounded = ", in half precision" if half else ""
+                return (
+                    f"sinusoids; the table in the file follows the denominator {denominator}"
+                    f"{rounded}"
+                )
         self.settings |= {"positions": "learned", "max_positions": len(table)}
         self._taken[_POSITIONS[0]] = self._taken.pop(name)
         self.names = (self.names - {name}) | {_POSITIONS[0]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -9,11 +10,12 @@ import safetensors
 import torch
 from torch import Tensor
 
+from core.checkpoints.settings import read_settings
 from core.errors import UserError
 
 
 class Weights(Protocol):
-    """A file of tensors, of which each is taken once, so that it is never in memory twice."""
+    """Tensors of one file or several, of which each is taken once, to be in memory once."""
 
     @property
     def names(self) -> frozenset[str]: ...
@@ -80,6 +82,36 @@ class TorchWeights:
         return _floats(self._tensors.pop(name), name, self._path)
 
 
+class ShardedWeights:
+    """Several files, as transformers splits a large model, and an index that names them."""
+
+    def __init__(self, index: Path, read: Callable[[Path], Weights]) -> None:
+        """
+        Args:
+            read: opens one of the files.
+
+        Raises:
+            UserError: as of one file, or the index is damaged, or two files have the same tensor.
+        """
+        named = read_settings(index).values.get("weight_map")
+        files = named.values() if isinstance(named, dict) else ()
+        if not files or not all(isinstance(one, str) and Path(one).name == one for one in files):
+            raise UserError(f"{index} does not name the files of the weights; it is damaged.")
+        self._files: dict[str, Weights] = {}
+        for file in sorted(set(files)):
+            weights = read(index.parent / file)
+            if twice := sorted(weights.names & self._files.keys()):
+                raise UserError(
+                    f"{index.parent / file} has {twice[0]}, as another file of the model has; "
+                    "they are not of one model."
+                )
+            self._files |= dict.fromkeys(weights.names, weights)
+        self.names = frozenset(self._files)
+
+    def take(self, name: str) -> Tensor:
+        return self._files[name].take(name)
+
+
 def _floats(tensor: Tensor, name: str, path: Path, copy: bool = False) -> Tensor:
     if not tensor.is_floating_point():
         kind = str(tensor.dtype).removeprefix("torch.")
@@ -92,7 +124,7 @@ def _floats(tensor: Tensor, name: str, path: Path, copy: bool = False) -> Tensor
 def _unreadable(path: Path, error: Exception) -> UserError:
     # safetensors says of a file that may not be read that it does not exist.
     if isinstance(error, FileNotFoundError) and not path.exists():
-        return UserError(f"{path} does not exist; check the name.")
+        return UserError(f"{path} is not there; copy the whole folder again.")
     if isinstance(error, FileNotFoundError | PermissionError):
         return UserError(f"{path} may not be read; change its permissions.")
     return UserError(f"{path} is truncated or damaged; copy or download it again.")

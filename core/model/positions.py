@@ -45,12 +45,14 @@ class SinusoidalPositions(nn.Module):
         super().__init__()
         self.layout = config.position_layout
         self.denominator = config.position_denominator
+        self.is_half = config.position_precision == "float16"
         self.d_model = config.d_model
         self.register_buffer("table", self._table(256), persistent=False)
         self.table: Tensor
 
     def _table(self, length: int) -> Tensor:
-        return sinusoid_table(0, length, self.d_model, self.layout, self.denominator)
+        table = sinusoid_table(0, length, self.d_model, self.layout, self.denominator)
+        return table.half().float() if self.is_half else table
 
     def forward(self, start: int, end: int) -> Tensor:
         """Encodings of positions start … end - 1: [end - start, D]."""

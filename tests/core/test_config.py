@@ -63,6 +63,7 @@ def test_a_set_d_k_frees_the_heads_from_dividing_d_model() -> None:
         ({"positions": "none"}, "positions = 'none' .* sinusoidal, learned"),
         ({"position_layout": "x"}, "position_layout = 'x' .* interleaved, halves"),
         ({"position_denominator": "x"}, "position_denominator = 'x' .* d_model, d_model-2"),
+        ({"position_precision": "x"}, "position_precision = 'x' .* float32, float16"),
         ({"max_positions": 0}, "max_positions = 0 .* 1 or more"),
         ({"shared_embeddings": "some"}, "shared_embeddings = 'some' .* all, target, inputs, none"),
         ({"dropout": 1.0}, "dropout = 1.0 .* 0 or more, below 1"),

@@ -43,7 +43,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Positions": ("positions", "position_layout", "position_denominator", "max_positions"),
     "Special ids": ("pad_id", "unk_id", "bos_id", "eos_id"),
 }
-OF_IMPORTS = ("target_vocab_size", "top_norm", "suppressed_ids", "unchosen_ids")
+OF_IMPORTS = (
+    *("target_vocab_size", "top_norm", "suppressed_ids", "unchosen_ids", "position_precision"),
+)
 ELSEWHERE = (  # have controls of their own, or none
     *("data", "validation", "grammar_families"),
     *OF_IMPORTS,

@@ -73,6 +73,7 @@ def save_marian_folder(
     separate: bool = False,
     languages: tuple[str, ...] = (),
     pickled: bool = False,
+    sharded: bool = False,
     half: bool = False,
     end_bias: float = 3.0,
     seed: int = 2,
@@ -85,6 +86,7 @@ def save_marian_folder(
         separate: a vocabulary and embeddings of its own for the target.
         languages: tokens such as ``>>deu<<`` in the vocabulary.
         pickled: as ``pytorch_model.bin``, with every name that a shared matrix has.
+        sharded: the weights in several files, with an index.
         half: weights in half precision.
         end_bias: of the end token's score; with more, translations end sooner.
         generation: settings for ``generation_config.json``.
@@ -134,18 +136,32 @@ def save_marian_folder(
     )
     if half:
         model = model.half()
-    model.save_pretrained(folder)
+    model.save_pretrained(folder, max_shard_size="60KB" if sharded else "5GB")
     if pickled:
-        (folder / "model.safetensors").unlink()
+        for one in folder.glob("model*.safetensors*"):
+            one.unlink()
         tables = {
             f"model.{stack}.embed_positions.weight": getattr(
                 model.model, stack
             ).embed_positions.weight
             for stack in ("encoder", "decoder")
         }
-        torch.save(model.state_dict() | tables, folder / "pytorch_model.bin")
+        save_pickled(folder, model.state_dict() | tables, files=2 if sharded else 1)
     save_tokenizer(folder, source, target if separate else None)
     return model.float()
+
+
+def save_pickled(folder: Path, tensors: Mapping[str, torch.Tensor], files: int) -> None:
+    name = "pytorch_model.bin"
+    if files == 1:
+        torch.save(dict(tensors), folder / name)
+        return
+    shards = [f"pytorch_model-{n + 1:05d}-of-{files:05d}.bin" for n in range(files)]
+    where = {tensor: shards[n % files] for n, tensor in enumerate(tensors)}
+    for shard in shards:
+        held = {tensor: tensors[tensor] for tensor, file in where.items() if file == shard}
+        torch.save(held, folder / shard)
+    (folder / f"{name}.index.json").write_text(json.dumps({"metadata": {}, "weight_map": where}))
 
 
 def save_tokenizer(

@@ -40,6 +40,9 @@ FOLDERS: dict[str, dict[str, Any]] = {
     "separate, untied": {"separate": True, "tie_word_embeddings": False},
     "untied": {"tie_word_embeddings": False},
     "pickled": {"pickled": True},
+    "pickled, in half precision": {"pickled": True, "half": True},
+    "in several files": {"sharded": True},
+    "pickled, in several files": {"pickled": True, "sharded": True},
     "languages": {"languages": (">>deu<<", ">>nds<<")},
 }
 LIVELY: dict[str, Any] = {"init_std": 0.4}
@@ -69,8 +72,10 @@ def lively(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def saved(folder: Path, **changes: Any) -> tuple[Checkpoint, Any]:
     save_marian_folder(folder, **changes)
-    twin = transformers.MarianMTModel.from_pretrained(folder, attn_implementation="eager").eval()
-    return open_model(folder), twin
+    twin = transformers.MarianMTModel.from_pretrained(
+        folder, attn_implementation="eager", dtype=torch.float32
+    )
+    return open_model(folder), twin.eval()
 
 
 def test_logits_of_a_padded_batch(both: Any) -> None:
