@@ -70,7 +70,6 @@ PANEL_KEYS: dict[str, tuple[Keys, ...]] = {
         _ZOOM,
         Keys("0 Home", "show the whole map"),
     ),
-    "shares of the source": (Keys("Left Right", "pin another decoding step"),),
     "links": (
         Keys(_ARROWS, "another query, another of its links"),
         Keys("PgUp PgDown", "ten queries back, on"),

@@ -1,4 +1,4 @@
-"""What the heatmap shows in place of the weights, computed when it is wanted."""
+"""What the maps show in place of the weights, computed when it is wanted."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -97,6 +97,7 @@ class Quantities(QObject):
         self.problem = ""
         self._trace: Trace | None = None
         self._asked = Quantity.WEIGHT
+        self._weights: Found | None = None  # of the trace
         self._known: dict[Quantity, Found] = {}  # of the trace
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
         self._pause.timeout.connect(self._put)
@@ -107,6 +108,21 @@ class Quantities(QObject):
         session.gatesChanged.connect(self._await_trace)
         self._follow()
 
+    def current(self, kind: AttentionKind) -> Found | None:
+        """What there is of the session's trace now: the quantity chosen, or the weights while or
+        where there is none of it."""
+        found = self.found
+        there = found is not None and not self.asking and kind in found.trace.kinds
+        return found if there else self._weights
+
+    @property
+    def of_heads(self) -> Found | None:
+        """… of each head by itself: norms where they are chosen, else the weights; None while the
+        norms are on their way."""
+        if self._session.options.quantity is not Quantity.NORM or self.problem:
+            return self._weights
+        return None if self.asking else self.found
+
     def _follow(self) -> None:
         trace, quantity = self._session.trace, self._session.options.quantity
         same = trace is self._trace
@@ -115,11 +131,12 @@ class Quantities(QObject):
             return
         if not same:
             self._trace, self._known = trace, {}
+            self._weights = None if trace is None else Found(Quantity.WEIGHT, trace, trace)
         self._stop()
         if trace is None:
             self._show(None)
         elif quantity is Quantity.WEIGHT:
-            self._show(Found(quantity, trace, trace))
+            self._show(self._weights)
         elif quantity in self._known:
             self._show(self._known[quantity])
         else:

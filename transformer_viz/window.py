@@ -161,11 +161,12 @@ class Window(QMainWindow):
         self.chips = TargetChips(session, self._spotlight)
         self.captions = LanguageCaptions(session, self.source.editor.height())
         self.gate_bar = self.gates.bar(self.commands)
-        self.heads_map = HeadsMap(session, self._measured, self._spotlight)
+        quantities = self._controller.quantities
+        self.heads_map = HeadsMap(session, quantities, self._measured, self._spotlight)
         self.stage = Stage(session, self._controller)
         roles = RoleLines(session, self._controller.heads, self)
         roles.wanted.connect(self.heads.show)
-        self.inspector = Inspector(session, self._measured, self._spotlight, roles)
+        self.inspector = Inspector(session, quantities, self._measured, self._spotlight, roles)
         self.status_line = StatusLine(session)
 
     def _lay_out(self) -> None:

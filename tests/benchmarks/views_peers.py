@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from core.trace.record import trace_text
 from core.trace.trace import AttentionKind, Trace
 from tests.benchmarks.large_model import large_checkpoint, source_text
+from tests.transformer_viz.stage import weights_alone
 from transformer_viz.session import Session
 from transformer_viz.views.heads_map import HeadsMap
 from transformer_viz.views.links import Links
@@ -30,8 +31,10 @@ class Ours:
         self._checkpoint = large_checkpoint()
         self._map_session, self._links_session = Session(), Session()
         session = self._map_session
-        self._map = HeadsMap(session, MeasuredHeads(session), Spotlight(session))
-        self._links = Links(self._links_session)
+        self._map = HeadsMap(
+            session, weights_alone(session), MeasuredHeads(session), Spotlight(session)
+        )
+        self._links = Links(self._links_session, weights_alone(self._links_session))
         for view in (self._map, self._links):
             view.resize(1200, 900)
             view.show()

@@ -39,16 +39,20 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-def thumbnails(trace: Trace, size: int = THUMBNAIL) -> Iterator[tuple[Head, np.ndarray]]:
+def thumbnails(
+    trace: Trace, tops: Mapping[AttentionKind, float] | None = None, size: int = THUMBNAIL
+) -> Iterator[tuple[Head, np.ndarray]]:
     """Every head with its codes, uint8 [min(Q, size), min(K, size)], in reading order.
+
+    `tops`: the value of each kind that has the last colour; 1 where there is none.
 
     One head's map exists at a time, so the memory needed is that of one map, whatever the model.
     Safe to run in any thread.
     """
     for kind in trace.kinds:
-        allowed = trace.allowed(kind)
+        allowed, top = trace.allowed(kind), (tops or {}).get(kind, 1.0)
         for head in trace.every_head(kind):
-            codes = encode(trace.weights(*head), allowed)
+            codes = encode(trace.weights(*head), allowed, top=top)
             yield head, pool_max(codes, size)
 
 

@@ -43,8 +43,9 @@ def draw_bars(
     font: QFont,
     *,
     marked: int | None,
+    full: float = 1.0,
 ) -> None:
-    """One row of height `ROW` per bar from the top of `rect`; a full bar is weight 1.
+    """One row of height `ROW` per bar from the top of `rect`; a full bar is `full`.
 
     `marked`: the key shown as chosen.
     """
@@ -67,7 +68,7 @@ def draw_bars(
         track = QRectF(track_left, row.center().y() - GRID, track_width, 2 * GRID)
         painter.fillRect(track, theme.color("chip"))
         painter.fillRect(
-            QRectF(track.topLeft(), track.size()).adjusted(0, 0, (bar.weight - 1) * track_width, 0),
+            QRectF(track.left(), track.top(), bar.weight / full * track_width, track.height()),
             theme.color("accent"),
         )
         painter.setPen(theme.color("ink"))

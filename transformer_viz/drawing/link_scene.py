@@ -34,6 +34,8 @@ class LinksPicture:
         names: of each series, for tooltips.
         headings: what stands over the queries and over the keys.
         ahead: whether some query may look at a later key.
+        noun: what the weight of a link is called; it may be another amount.
+        top: the weight of a link as thick as can be.
     """
 
     form: LinksForm
@@ -45,6 +47,8 @@ class LinksPicture:
     names: tuple[str, ...] = ("",)
     headings: tuple[str, str] = ("", "")
     ahead: bool = True
+    noun: str = "weight"
+    top: float = 1.0
 
     @property
     def series(self) -> int:
@@ -86,6 +90,12 @@ class LinksScene:
         """[N, 4, 2], control points from query to key."""
         return curves(self.layout, self.picture.links, self.picture.series)
 
+    @cached_property
+    def strengths(self) -> Floats:
+        """[N], the parts of the thickness that the links have."""
+        strengths: Floats = np.minimum(self.picture.links.weight / self.picture.top, 1)
+        return strengths
+
     def marked(self, cells: Sequence[Cell]) -> Booleans:
         """[N], True for the links of any of the cells."""
         found = np.zeros(len(self.picture.links), np.bool_)
@@ -122,7 +132,7 @@ class LinksScene:
         if not len(candidates):
             return None
         lines = sampled(self.curves[candidates], 2 if self._straight else _SAMPLES)
-        half = self.layout.thickness * self.picture.links.weight[candidates] / 2
+        half = self.layout.thickness * self.strengths[candidates] / 2
         gaps = np.maximum(distances(lines, at) - half, 0)
         nearest = len(gaps) - 1 - int(np.argmin(gaps[::-1]))
         return int(candidates[nearest]) if gaps[nearest] <= REACH else None

@@ -33,7 +33,7 @@ FADED = 0.85  # how far links go over into the paper while others are marked
 _ASIDE = 0.4  # opacity of tokens that have no part in what is marked
 _LEAST_COLOR = 0.3  # how much of its colour a link of weight 0 keeps
 _TINTS = 32
-_SCALE = (0.1, 0.5, 1.0)  # weights beside the headings
+_SCALE = (0.1, 0.5, 1.0)  # parts of the thickness, beside the headings
 _SAMPLE = 5.0 * GRID  # the length of a link there
 
 _Align = Qt.AlignmentFlag
@@ -76,20 +76,20 @@ def draw_curves(
     pens: dict[tuple[int, int], QPen] = {}
     chosen = np.fromiter(indices, np.intp)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    for series, weight, points in zip(
+    for series, strength, points in zip(
         links.series[chosen].tolist(),
-        links.weight[chosen].tolist(),
+        scene.strengths[chosen].tolist(),
         scene.curves[chosen].tolist(),
         strict=True,
     ):
-        tint = round(_TINTS * weight**0.5)
+        tint = round(_TINTS * strength**0.5)
         if (series, tint) not in pens:
             color = series_color(scene.picture, theme, series)
-            part = (1 - fade) * _strength((tint / _TINTS) ** 2)
+            part = (1 - fade) * _color_part((tint / _TINTS) ** 2)
             pens[series, tint] = QPen(_mixed(theme.color("paper"), color, part))
             pens[series, tint].setCapStyle(Qt.PenCapStyle.FlatCap)
         pen = pens[series, tint]
-        pen.setWidthF(max(HAIRLINE, layout.thickness * weight))
+        pen.setWidthF(max(HAIRLINE, layout.thickness * strength))
         painter.setPen(pen)
         start, end = QPointF(*points[0]), QPointF(*points[3])
         if straight:
@@ -226,14 +226,14 @@ def _draw_scale(painter: QPainter, scene: LinksScene, theme: Theme, corner: QPoi
     small = scaled_font(scene.font, NUMBER_SIZE)
     painter.setFont(small)
     x, middle = corner.x(), corner.y() + height / 2
-    for weight in _SCALE:
-        width = QFontMetricsF(small).horizontalAdvance(f"{weight:g}")
+    for strength, text in zip(_SCALE, _scale_texts(scene), strict=True):
+        width = QFontMetricsF(small).horizontalAdvance(text)
         painter.setPen(theme.color("soft"))
         box = QRectF(x, corner.y(), width, height)
-        painter.drawText(box, _Align.AlignVCenter, f"{weight:g}")
+        painter.drawText(box, _Align.AlignVCenter, text)
         x += width + GRID
-        color = _mixed(theme.color("paper"), theme.color("soft"), _strength(weight))
-        pen = QPen(color, max(HAIRLINE, scene.layout.thickness * weight))
+        color = _mixed(theme.color("paper"), theme.color("soft"), _color_part(strength))
+        pen = QPen(color, max(HAIRLINE, scene.layout.thickness * strength))
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         painter.setPen(pen)
         painter.drawLine(QPointF(x, middle), QPointF(x + _SAMPLE, middle))
@@ -243,13 +243,17 @@ def _draw_scale(painter: QPainter, scene: LinksScene, theme: Theme, corner: QPoi
 
 def _scale_width(scene: LinksScene) -> float:
     metrics = QFontMetricsF(scaled_font(scene.font, NUMBER_SIZE))
-    texts = sum(metrics.horizontalAdvance(f"{weight:g}") for weight in _SCALE)
+    texts = sum(map(metrics.horizontalAdvance, _scale_texts(scene)))
     return texts + len(_SCALE) * (_SAMPLE + GRID) + (len(_SCALE) - 1) * 3 * GRID
 
 
-def _strength(weight: float) -> float:
+def _scale_texts(scene: LinksScene) -> list[str]:
+    return [f"{strength * scene.picture.top:.3g}" for strength in _SCALE]
+
+
+def _color_part(strength: float) -> float:
     """How much of its colour a link has."""
-    return _LEAST_COLOR + (1 - _LEAST_COLOR) * weight**0.5
+    return _LEAST_COLOR + (1 - _LEAST_COLOR) * strength**0.5
 
 
 def _draw_weights(

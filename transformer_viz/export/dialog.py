@@ -42,7 +42,8 @@ EXPLANATIONS = {
     Format.PNG: "An image of pixels, for slides and web pages.",
     Format.SVG: "Lines and texts that stay sharp and can be edited, for web pages and drawings.",
     Format.PDF: "Lines and texts that stay sharp, fonts included, for papers.",
-    Format.CSV: "A table with the keys in the first row and the queries in the first column. "
+    Format.CSV: "A table with the keys in the first row, the queries in the first column and what "
+    "it holds in the corner. "
     "Masked cells are empty; a token that a spreadsheet would compute begins with an apostrophe.",
     Format.TSV: "The same table with tabs, which can be pasted into a spreadsheet.",
     Format.GIF: "An animation: each step adds the row that chose the next token.",

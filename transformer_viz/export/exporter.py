@@ -17,6 +17,7 @@ from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.export.picture import Picture, to_image, to_pdf, to_png, to_svg
 from transformer_viz.export.table import DELIMITERS, to_table
+from transformer_viz.options import Quantity
 from transformer_viz.quantities import Found, Quantities
 from transformer_viz.session import Session
 from transformer_viz.transfers import Progress, Transfers
@@ -177,7 +178,7 @@ class Exporter(QObject):
         rows, columns = len(trace.query_tokens(head.kind)), len(trace.key_tokens(head.kind))
         if export.subject is Subject.DECODING:
             return f"{rows:,} steps"
-        return f"up to {rows:,} × {columns:,} weights"
+        return f"up to {rows:,} × {columns:,} {self._session.options.quantity.noun}s"
 
     # Making
 
@@ -227,7 +228,10 @@ class Exporter(QObject):
                 raise UserError("Every token is hidden; show the special tokens to export them.")
             shown = head_map(found.trace, heads, axes.rows, axes.columns)
             rows, columns = axes.rows.tokens, axes.columns.tokens
-            table = to_table(shown.weights, shown.allowed, rows, columns, delimiter)
+            title = map_title(found.quantity, heads, averaged=True)
+            if found.quantity is Quantity.WEIGHT:
+                title = f"{title} · weight"
+            table = to_table(shown.weights, shown.allowed, rows, columns, delimiter, title)
             return table.encode("utf-8", "surrogatepass")
 
         return make

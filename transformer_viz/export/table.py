@@ -1,7 +1,7 @@
 """A map as text for spreadsheets and programs: CSV (RFC 4180) or TSV, UTF-8, lines end at \\n.
 
-The first row names the keys and the first column the queries; masked cells are empty. Numbers have
-the digits that give back the same float32.
+The first row names the keys and the first column the queries, their corner the map; masked cells
+are empty. Numbers have the digits that give back the same float32.
 """
 
 import csv
@@ -22,11 +22,12 @@ def to_table(
     queries: Sequence[Token],
     keys: Sequence[Token],
     delimiter: str = ",",
+    title: str = "",
 ) -> str:
-    """The table of a map [Q, K] with its mask [Q, K]."""
+    """The table of a map [Q, K] with its mask [Q, K]; `title`: what it is."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(["", *map(_name, keys)])
+    writer.writerow([title, *map(_name, keys)])
     for query, row, may in zip(queries, weights, allowed, strict=True):
         cells = (_number(value) if seen else "" for value, seen in zip(row, may, strict=True))
         writer.writerow([_name(query), *cells])

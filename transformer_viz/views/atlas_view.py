@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 
-import numpy as np
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
@@ -16,8 +15,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from core.trace.trace import Head, Trace
-from transformer_viz.drawing.atlas import Atlas, caption_font, row_outlines, thumbnails
+from core.trace.trace import Head
+from transformer_viz.drawing.atlas import Atlas, caption_font, row_outlines
 from transformer_viz.drawing.atlas_layout import (
     AtlasLayout,
     fit_by_layer,
@@ -28,30 +27,31 @@ from transformer_viz.drawing.colormap import ColorMap, lookup_table
 from transformer_viz.drawing.gate_marks import draw_gate
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.drawing.scale_strip import draw_scale_strip, scale_strip_width
-from transformer_viz.drawing.scales import legend
+from transformer_viz.drawing.scales import Legend, legend
 from transformer_viz.measures import MEASURES, Measure, measure, ranked
-from transformer_viz.options import Scale
+from transformer_viz.options import Quantity, Scale
+from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views import head_choice
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.gate_wording import gate_state
 from transformer_viz.views.head_keys import neighbour
+from transformer_viz.views.head_tiles import HeadTiles
 from transformer_viz.views.measured_heads import MeasuredHeads
 from transformer_viz.views.picture_area import PictureArea
 from transformer_viz.views.spotlight import Spotlight
-from transformer_viz.views.stream import Stream
 from transformer_viz.views.wording import head_name
 
 EXPORT_RATIO = 4.0
 """Pixels of the exported tiles per logical pixel, whatever the device."""
 
-INLINE_CELLS = 500_000
-"""A trace of so many cells, over all heads, is drawn at once; a larger one fills in."""
-
 _HOW = "Ctrl+click adds the head or takes it out, Shift+click selects all up to it"
 _NOTES = ("rows layers · columns heads", "layers × heads")
-_LEGEND = legend(Scale.ABSOLUTE, None)  # thumbnails are always drawn on this scale
+_LEGENDS = {  # thumbnails are always drawn on these scales
+    Quantity.WEIGHT: legend(Scale.ABSOLUTE, None),
+    Quantity.NORM: Legend(("norm", "0 – largest of its kind"), ((1, "largest"), (0, "0"))),
+}
 _SCALE_HEIGHT, _SCALE_MARGIN = 8 * GRID, 3 * GRID
 _CONTROL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 _RESTING = 0.3  # opacity of the rows linked with a pinned token while nothing is pointed at
@@ -68,27 +68,28 @@ class AtlasView(PictureArea):
     def __init__(
         self,
         session: Session,
+        quantities: Quantities,
         measured: MeasuredHeads,
         spotlight: Spotlight,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = session
+        self._tiles = HeadTiles(quantities, self)
         self._measured = measured
         self._spotlight = spotlight
         self._color_map = ColorMap.PAPER
-        self._tiles: dict[Head, np.ndarray] = {}
         self._layout = AtlasLayout((), 0)
         self._captions: dict[Head, tuple[str, str]] = {}
         self._in_order = True  # as far as the statistics are known
         self._atlas: Atlas | None = None  # drawn when next painted
         self._hovered: tuple[Head, ...] = ()  # what a click would select
         self._cursor: Head | None = None  # where the keys are
-        self._stream = Stream(self)
-        self._stream.arrived.connect(self._add_tile)
 
         self.setAccessibleName("Heads map")
         set_role(self, "paper")
+        self._tiles.changed.connect(self._redraw)
+        self._tiles.arrived.connect(self._draw_tile)
         session.traceChanged.connect(self._on_trace)
         session.selectionChanged.connect(self._on_selection)
         session.optionsChanged.connect(self._arrange)
@@ -96,7 +97,7 @@ class AtlasView(PictureArea):
         measured.changed.connect(self._on_measured)
         spotlight.changed.connect(self.viewport().update)
         session.pointedChanged.connect(lambda _place: self.viewport().update())
-        self._on_trace(session.trace)
+        self._on_trace()
 
     def sizeHint(self) -> QSize:
         return QSize(73 * GRID, 150 * GRID)
@@ -112,24 +113,14 @@ class AtlasView(PictureArea):
 
     # From the session
 
-    def _on_trace(self, trace: Trace | None) -> None:
-        self._stream.stop()
+    def _on_trace(self) -> None:
         self._hovered = ()
-        self._tiles = {}
         self._arrange()
-        if trace is not None:
-            cells = sum(trace.allowed(head.kind).size for head in self._layout)
-            if cells <= INLINE_CELLS:
-                self._tiles = dict(thumbnails(trace))
-            else:
-                self._stream.start(thumbnails(trace))
         self._on_selection()
 
-    def _add_tile(self, tile: tuple[Head, np.ndarray]) -> None:
-        head, codes = tile
-        self._tiles[head] = codes
+    def _draw_tile(self, head: Head) -> None:
         if self._atlas is not None:
-            self._atlas.draw({head: codes})
+            self._atlas.draw({head: self._tiles.codes[head]})
             self.viewport().update(self._layout.rect(head).translated(-self.offset()))
 
     def _on_selection(self) -> None:
@@ -290,17 +281,32 @@ class AtlasView(PictureArea):
             lookup_table(self._color_map, self.theme),
             ratio,
             self.font(),
-            notes=_NOTES if by is None else (f"layer.head · {by.ranking}", by.ranking, by.name),
+            notes=self._notes(by),
             captions=self._captions,
         )
-        atlas.draw(self._tiles)
+        atlas.draw({head: each for head, each in self._tiles.codes.items() if head in self._layout})
         return atlas
+
+    def _notes(self, by: Measure | None) -> tuple[str, ...]:
+        """What the arrangement is; and, where that could be in doubt, what the tiles are."""
+        notes = _NOTES if by is None else (f"layer.head · {by.ranking}", by.ranking, by.name)
+        if self._session.options.quantity is Quantity.WEIGHT:
+            return notes
+        shown = f"{self._shown.noun}s"
+        return (*(f"{shown} · {note}" for note in notes), shown)
+
+    @property
+    def _shown(self) -> Quantity:
+        """What the tiles are of."""
+        found = self._tiles.found
+        return Quantity.WEIGHT if found is None else found.quantity
 
     # For a file
 
     def export_size(self) -> QSize:
         """The whole map, in logical pixels, however far it is scrolled, and its colour bar."""
-        width = math.ceil(scale_strip_width(_LEGEND, self.font())) + 2 * _SCALE_MARGIN
+        strip = scale_strip_width(_LEGENDS[self._shown], self.font())
+        width = math.ceil(strip) + 2 * _SCALE_MARGIN
         return QSize(max(self._layout.width, width), self._layout.height + _SCALE_HEIGHT)
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
@@ -312,7 +318,7 @@ class AtlasView(PictureArea):
         self._paint_gates(painter)
         foot = QRectF(_SCALE_MARGIN, self._layout.height, rect.width(), _SCALE_HEIGHT)
         style = Style(self.theme, lookup_table(self._color_map, self.theme), self.font())
-        draw_scale_strip(painter, foot, style, _LEGEND)
+        draw_scale_strip(painter, foot, style, _LEGENDS[self._shown])
         painter.restore()
 
     # Events

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 
 from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.measures import MEASURES
+from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.atlas_view import AtlasView
@@ -20,6 +21,7 @@ class HeadsMap(Panel):
     def __init__(
         self,
         session: Session,
+        quantities: Quantities,
         measured: MeasuredHeads,
         spotlight: Spotlight,
         parent: QWidget | None = None,
@@ -27,7 +29,7 @@ class HeadsMap(Panel):
         super().__init__(parent)
         self._session = session
         self.order = QComboBox(self)
-        self.picture = AtlasView(session, measured, spotlight, self)
+        self.picture = AtlasView(session, quantities, measured, spotlight, self)
         for part in (self.order, self.order.view()):
             part.setAccessibleName("Order of the heads")
         self.order.addItem("layer and head", BY_LAYER)

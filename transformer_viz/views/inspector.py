@@ -11,11 +11,14 @@ from core.trace.trace import Head
 from transformer_viz.drawing.bars import heaviest
 from transformer_viz.heads.role_lines import RoleLines
 from transformer_viz.measures import MEASURES
+from transformer_viz.options import Quantity
+from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font, set_role
 from transformer_viz.views.gate_controls import GateControls
 from transformer_viz.views.link_lines import LinkLines, link_lines, place_token
 from transformer_viz.views.measured_heads import MeasuredHeads
+from transformer_viz.views.quantity_wording import averaged_heads, row_title
 from transformer_viz.views.spotlight import Spotlight
 from transformer_viz.views.weight_bars import WeightBars
 from transformer_viz.views.wording import (
@@ -35,6 +38,7 @@ class Inspector(QScrollArea):
     def __init__(
         self,
         session: Session,
+        quantities: Quantities,
         measured: MeasuredHeads,
         spotlight: Spotlight,
         roles: RoleLines,
@@ -43,6 +47,7 @@ class Inspector(QScrollArea):
         super().__init__(parent)
         self.roles = roles
         self._session = session
+        self._quantities = quantities
         self._measured = measured
         self._spotlight = spotlight
         self.setAccessibleName("Inspector")
@@ -57,8 +62,9 @@ class Inspector(QScrollArea):
         self.bars.pointed.connect(self._point_at_key)
         session.traceChanged.connect(self._refresh)
         session.selectionChanged.connect(self._refresh)
-        for changed in (session.hoverChanged, session.optionsChanged):
+        for changed in (session.hoverChanged, session.optionsChanged, quantities.changed):
             changed.connect(self._show_query)
+        session.optionsChanged.connect(self._show_titles)
         measured.changed.connect(self._on_measured)
         spotlight.changed.connect(self._show_links)
         self.apply_theme(LIGHT)
@@ -141,6 +147,7 @@ class Inspector(QScrollArea):
         self._show_statistics(self._measured.want(heads))
         self._show_query()
         self._show_links()
+        self._show_titles()
 
     def _on_measured(self) -> None:
         self._show_statistics(self._measured.known(self._session.selection.heads))
@@ -148,9 +155,6 @@ class Inspector(QScrollArea):
     def _show_statistics(self, known: dict[Head, HeadStatistics] | None) -> None:
         trace, heads = self._session.trace, self._session.selection.heads
         several = len(heads) > 1
-        self._statistics_title.setText(
-            f"Mean of {len(heads)} heads (least – most)" if several else "This head, on this text"
-        )
         for label, measure in zip(self._values, MEASURES, strict=True):
             if trace is None:
                 text = ""
@@ -162,8 +166,24 @@ class Inspector(QScrollArea):
                 text = measure.text(known[heads[0]], trace, heads[0])
             label.setText(text)
 
+    def _show_titles(self) -> None:
+        """Of what speaks of weights, whatever the maps show."""
+        session, count = self._session, len(self._session.selection.heads)
+        named = session.options.quantity is not Quantity.WEIGHT
+        by_weight = " · by weight" * named
+        measured = (
+            f"Mean of {count} heads (least – most)" if count > 1 else "This head, on this text"
+        )
+        self._statistics_title.setText(measured + by_weight)
+        linked = self._spotlight.linked
+        if session.trace is not None and linked is not None:
+            name = token_name(place_token(session.trace, linked.place))
+            self._links_title.setText(f"“{name}” across the three kinds{by_weight}")
+
     def _show_query(self) -> None:
-        trace, selection = self._session.trace, self._session.selection
+        selection = self._session.selection
+        found = self._quantities.current(selection.kind)
+        trace = None if found is None else found.trace
         query, key = self._session.focus
         if query is None:
             query = selection.query  # only a column is pointed at
@@ -171,14 +191,15 @@ class Inspector(QScrollArea):
         self._query.setVisible(shown)
         self.bars.setVisible(shown)
         self._query_hint.setVisible(not shown)
-        if trace is None or query is None:
+        if found is None or trace is None or query is None:
             self._query_note.setVisible(False)
             return
-        kind, heads, merged = selection.kind, selection.heads, self._session.options.merge_words
+        kind, merged = selection.kind, self._session.options.merge_words
+        heads = averaged_heads(found.quantity, selection)
         tokens = trace.query_tokens(kind)
         queries = word_span(tokens, query) if merged else range(query, query + 1)
         looking = join_pieces(tokens[queries.start : queries.stop])
-        self._query.setText(f"“{token_name(looking)}” looks at")
+        self._query.setText(row_title(found.quantity, token_name(looking), selection.layer))
         predicted = predicted_token(trace, kind, queries[-1])
         notes = [f"before it predicts “{token_name(predicted)}”"] if predicted is not None else []
         if len(heads) > 1:
@@ -191,6 +212,7 @@ class Inspector(QScrollArea):
         self.bars.set_bars(
             heaviest(weights, keys, min(BARS, int(allowed.sum()))),
             None if marked is None else keys.token(marked),
+            found.measure(kind).top,
         )
 
     def _show_links(self) -> None:
@@ -198,8 +220,7 @@ class Inspector(QScrollArea):
         lines = []
         if trace is not None and linked is not None:
             lines = link_lines(trace, self._session.selection, linked)
-            name = token_name(place_token(trace, linked.place))
-            self._links_title.setText(f"“{name}” across the three kinds")
+            self._show_titles()
         for part in (self._links_title, self.links, self._links_rule):
             part.setVisible(bool(lines))
         self.links.set_lines(lines)

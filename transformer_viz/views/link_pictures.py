@@ -11,8 +11,10 @@ from transformer_viz.drawing.link_choice import MOST_LINKS, Links, choose_links,
 from transformer_viz.drawing.link_scene import LinksPicture
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.options import Combine, LinksForm, ViewOptions
+from transformer_viz.quantities import Found
 from transformer_viz.selection import Selection
 from transformer_viz.views.head_pictures import MapAxes
+from transformer_viz.views.quantity_wording import NAMES
 from transformer_viz.views.wording import head_name
 
 Groups = tuple[tuple[Head, ...], ...]
@@ -34,7 +36,7 @@ class Chosen:
 
     Attributes:
         axes: the tokens that queries and keys of the picture stand for.
-        hidden: the mean share of a query's weight that falls on hidden specials.
+        hidden: of all that the rows have, what falls on hidden specials; the mean of the series.
     """
 
     picture: LinksPicture
@@ -50,13 +52,14 @@ def groups_of(selection: Selection, options: ViewOptions) -> Groups:
 
 
 def pictures(
-    trace: Trace, groups: Groups, axes: MapAxes, form: LinksForm, options: ViewOptions
+    found: Found, groups: Groups, axes: MapAxes, form: LinksForm, options: ViewOptions
 ) -> Iterator[Chosen]:
     """The picture of the first series, of the first two and so on."""
-    kind = groups[0][0].kind
-    nothing = _picture(trace, groups, axes, form)
+    trace, kind = found.trace, groups[0][0].kind
+    measure = found.measure(kind)
+    nothing = replace(_picture(trace, groups, axes, form), noun=measure.noun, top=measure.top)
     apart = 0 if kind is AttentionKind.CROSS else options.links_distance
-    found: list[Links] = []
+    drawn: list[Links] = []
     hidden: list[float] = []
     for series, heads in enumerate(groups):
         shown = head_map(trace, heads, axes.rows, axes.columns)
@@ -68,9 +71,10 @@ def pictures(
             distance=apart,
             series=series,
         )
-        found.append(links)
-        hidden.append(float(shown.hidden.mean()))
-        yield Chosen(replace(nothing, links=merged(found)), axes, sum(hidden) / len(hidden))
+        drawn.append(links)
+        left_out = float(shown.hidden.sum())
+        hidden.append(left_out / (left_out + float(shown.weights.sum())))
+        yield Chosen(replace(nothing, links=merged(drawn)), axes, sum(hidden) / len(hidden))
 
 
 def _picture(trace: Trace, groups: Groups, axes: MapAxes, form: LinksForm) -> LinksPicture:
@@ -96,8 +100,8 @@ def _picture(trace: Trace, groups: Groups, axes: MapAxes, form: LinksForm) -> Li
 
 def caption(kind: AttentionKind, options: ViewOptions, chosen: Chosen) -> str:
     """What is drawn and what is not, in words."""
-    links = chosen.picture.links
-    rule = f"Each query's heaviest links up to {percent(options.links_mass)} of its weight"
+    links, noun, wanted = chosen.picture.links, chosen.picture.noun, options.quantity
+    rule = f"Each query's heaviest links up to {percent(options.links_mass)} of its {noun}"
     if options.threshold > 0:
         rule += f", none below {options.threshold:g}"
     if options.links_distance > 0 and kind is not AttentionKind.CROSS:
@@ -106,7 +110,11 @@ def caption(kind: AttentionKind, options: ViewOptions, chosen: Chosen) -> str:
     counts = f"{drawn:,} of {links.possible:,} links, {links.possible - drawn:,} not drawn"
     if drawn == MOST_LINKS:
         counts += f" ({MOST_LINKS:,} are the most that are)"
-    sentences = [f"{rule}: {counts}", "Width = weight"]
+    sentences = [f"{rule}: {counts}", f"Width = {noun}"]
     if options.hide_specials:
-        sentences.append(f"Hidden specials hold {percent(chosen.hidden, 1)} of the weight")
+        sentences.append(f"Hidden specials hold {percent(chosen.hidden, 1)} of the {noun}")
+    if wanted.of_layer:
+        sentences.append(f"{NAMES[wanted]} has one map a layer: see the heatmap")
+    elif wanted.noun != noun:
+        sentences.append(f"{NAMES[wanted]} cannot be shown")
     return ". ".join(sentences) + "."

@@ -4,12 +4,12 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
-from core.trace.trace import Trace
 from transformer_viz.drawing.heading import Heading
 from transformer_viz.drawing.legend import Legend
 from transformer_viz.drawing.link_choice import touching
 from transformer_viz.drawing.links import draw_links, series_color
 from transformer_viz.options import Combine, LinksForm
+from transformer_viz.quantities import Found, Quantities
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, scaled_font, set_role
 from transformer_viz.views.accessibility import announce
@@ -20,9 +20,10 @@ from transformer_viz.views.link_pictures import Chosen, Groups, caption, groups_
 from transformer_viz.views.links_canvas import NOTHING, LinksCanvas
 from transformer_viz.views.links_options import LinksOptions, shown_form
 from transformer_viz.views.placeholder import ONLY_SPECIALS, Placeholder
+from transformer_viz.views.quantity_wording import map_title
 from transformer_viz.views.stage_view import StageView
 from transformer_viz.views.stream import Stream
-from transformer_viz.views.wording import describe_selection, heads_title
+from transformer_viz.views.wording import describe_selection
 
 INLINE_CELLS = 100_000
 """Links out of so many cells are chosen at once; out of more beside the event loop."""
@@ -41,8 +42,11 @@ class Links(StageView):
     through the query's links from the heaviest on.
     """
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, session: Session, quantities: Quantities, parent: QWidget | None = None
+    ) -> None:
         super().__init__(session, parent)
+        self._quantities = quantities
         self._of: object = None  # the trace and the kind that the links are of
         self._wanted: object = None  # what they are chosen by
         self._revealed: object = None  # the pinned query that was last scrolled to
@@ -59,7 +63,7 @@ class Links(StageView):
 
         self.canvas.hovered.connect(self._on_hover)
         self.canvas.clicked.connect(self._on_click)
-        session.traceChanged.connect(self.invalidate)
+        quantities.changed.connect(self.invalidate)
         session.selectionChanged.connect(self.invalidate)
         session.optionsChanged.connect(self.invalidate)
         session.statusChanged.connect(self.invalidate)
@@ -108,39 +112,36 @@ class Links(StageView):
         return shown_form(self.session.options.links_form, self.session.selection.kind)
 
     def refresh(self) -> None:
-        trace, selection, options = (
-            self.session.trace,
-            self.session.selection,
-            self.session.options,
-        )
-        groups = groups_of(selection, options) if trace is not None else ()
+        selection, options = self.session.selection, self.session.options
+        found = self._quantities.of_heads
+        groups = groups_of(selection, options) if found is not None else ()
         wanted = (
-            *(trace, groups, options.threshold, options.hide_specials, options.merge_words),
+            *(found, groups, options.threshold, options.hide_specials, options.merge_words),
             *(self._form, options.links_mass, options.links_distance),
         )
         if wanted != self._wanted:
             self._stream.stop()
-            if (trace, selection.kind) != self._of:
-                self._of = trace, selection.kind
+            if (found, selection.kind) != self._of:
+                self._of = found, selection.kind
                 self._chosen = None
                 self.canvas.set_picture(None)
             self._wanted = wanted
-            self._choose(trace, groups)
+            self._choose(found, groups)
         self._show_state()
         self._show_marks()
         self._reveal_pin()
 
-    def _choose(self, trace: Trace | None, groups: Groups) -> None:
+    def _choose(self, found: Found | None, groups: Groups) -> None:
         """Choose the links anew; until they are there those before them stay."""
         options, kind = self.session.options, self.session.selection.kind
-        axes = map_axes(trace, kind, options) if trace is not None else None
-        if trace is None or axes is None or axes.empty:
+        axes = map_axes(found.trace, kind, options) if found is not None else None
+        if found is None or axes is None or axes.empty:
             self._chosen = None
             self.canvas.set_picture(None)
             return
         heads = sum(len(group) for group in groups)
-        cells = heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind))
-        steps = pictures(trace, groups, axes, self._form, options)
+        cells = heads * found.trace.allowed(kind).size
+        steps = pictures(found, groups, axes, self._form, options)
         if cells <= INLINE_CELLS:
             *_, last = steps
             self._show_chosen(last)
@@ -162,7 +163,10 @@ class Links(StageView):
         shown = self._chosen is not None
         self._header.setVisible(trace is not None)
         self._pages.setCurrentIndex(int(shown))
-        self._title.setText(heads_title(selection.heads, averaged=averaged))
+        found = self._quantities.of_heads
+        if found is not None:
+            title = map_title(found.quantity, selection.heads, averaged=averaged)
+            self._title.setText(title)
         if self._chosen is not None:
             self.caption.setText(caption(selection.kind, options, self._chosen))
         self.caption.setVisible(shown and not failed)
@@ -170,7 +174,7 @@ class Links(StageView):
         self._error.setText(f"⚠ {status.message}")
         if trace is None:
             self._placeholder.show_status(status)
-        elif self._stream.running:
+        elif self._stream.running or found is None:
             self._placeholder.say("", "")
         else:
             self._placeholder.say(*ONLY_SPECIALS)

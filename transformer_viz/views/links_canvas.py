@@ -211,7 +211,8 @@ class LinksCanvas(PictureArea):
         links = picture.links
         ends = picture.queries[links.query[link]], picture.keys[links.key[link]]
         name = picture.names[links.series[link]]
-        return f"{' → '.join(map(token_name, ends))}\n{name}\nweight {links.weight[link]:.4f}"
+        weight = f"{picture.noun} {links.weight[link]:.4f}"
+        return f"{' → '.join(map(token_name, ends))}\n{name}\n{weight}"
 
     def _cell_at(self, point: QPoint) -> Cell:
         """The token, else the link under a point that is not on the headings."""

@@ -58,8 +58,8 @@ _STREAMS = {
     AttentionKind.CROSS: "Source in the decoder",
 }
 _FED = {
-    AttentionKind.ENCODER_SELF: "Row: a position of the encoder. Column: the source token fed. "
-    "The maps of the decoder have the share of the source.",
+    AttentionKind.ENCODER_SELF: "Row: an encoder position. Column: the source token fed. "
+    "The decoder's maps add the source's share.",
     AttentionKind.DECODER_SELF: "Row: the last token so far → the token predicted. "
     "Column: the target token fed.",
     AttentionKind.CROSS: "Row: the last target token so far → the token predicted. "
@@ -91,6 +91,14 @@ def map_title(quantity: Quantity, heads: Sequence[Head], *, averaged: bool) -> s
     if quantity.of_input:
         return f"{_STREAMS[kind]} · {NAMES[quantity]} after {layers}"
     return f"{LONG_TITLES[kind]} · {layers} · norm moved by all heads"
+
+
+def row_title(quantity: Quantity, name: str, layer: int) -> str:
+    """Over the largest values of a row."""
+    if quantity is Quantity.WEIGHT:
+        return f"“{name}” looks at"
+    after = f" after layer {layer + 1}" * quantity.of_input
+    return f"“{name}” by {READINGS[quantity]}{after}"
 
 
 def describe_map(session: Session, found: Found) -> str:

@@ -28,7 +28,7 @@ class Stage(Panel):
     def __init__(self, session: Session, controller: Controller) -> None:
         super().__init__()
         self.heatmap = Heatmap(session, controller.quantities)
-        self.links = Links(session)
+        self.links = Links(session, controller.quantities)
         self.scores = Scores(session)
         self.positions = Positions(session, controller.what_if)
         self.decoding = DecodingView(session, controller.decoding)

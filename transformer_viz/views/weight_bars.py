@@ -21,6 +21,7 @@ class WeightBars(QWidget):
         self._theme = LIGHT
         self._bars: Sequence[Bar] = ()
         self._marked: int | None = None
+        self._full = 1.0
         self.setAccessibleName("Heaviest keys")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -35,11 +36,11 @@ class WeightBars(QWidget):
         self._theme = theme
         self.update()
 
-    def set_bars(self, bars: Sequence[Bar], marked: int | None) -> None:
-        """`marked`: the key shown as chosen."""
+    def set_bars(self, bars: Sequence[Bar], marked: int | None, full: float = 1.0) -> None:
+        """`marked`: the key shown as chosen; `full`: what a full bar is."""
         if len(bars) != len(self._bars):
             self.updateGeometry()
-        self._bars, self._marked = bars, marked
+        self._bars, self._marked, self._full = bars, marked, full
         said = (f"{display_text(bar.token)} ({bar.place}) {bar.weight:.3f}" for bar in bars)
         announce(self, ", ".join(said))
         self.update()
@@ -48,7 +49,15 @@ class WeightBars(QWidget):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             area = QRectF(self.rect())
-            draw_bars(painter, area, self._bars, self._theme, self.font(), marked=self._marked)
+            draw_bars(
+                painter,
+                area,
+                self._bars,
+                self._theme,
+                self.font(),
+                marked=self._marked,
+                full=self._full,
+            )
             if self.hasFocus() and self._bars:
                 painter.setPen(QPen(self._theme.color("accent"), 1))
                 top = (self._marked_row() or 0) * ROW  # the arrow keys begin at the first

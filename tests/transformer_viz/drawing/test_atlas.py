@@ -29,7 +29,7 @@ def draw(layout: AtlasLayout, theme: Theme, ratio: float, font: QFont, **more: A
 
 def test_thumbnails_are_small_and_know_what_is_masked(make_trace: Callable[..., Trace]) -> None:
     trace = make_trace("▁a " * 100 + "</s>", "<s> " + "▁b " * 30)
-    tiles = dict(thumbnails(trace, 64))
+    tiles = dict(thumbnails(trace, size=64))
     assert tiles[Head(AttentionKind.ENCODER_SELF, 0, 0)].shape == (64, 64)
     assert tiles[Head(AttentionKind.CROSS, 0, 0)].shape == (31, 64)
     decoder = tiles[Head(AttentionKind.DECODER_SELF, 0, 0)]

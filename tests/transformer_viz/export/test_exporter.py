@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from core.errors import UserError
 from core.trace.npz import load_npz
 from core.trace.trace import AttentionKind, Trace
+from tests.transformer_viz.answers import quantities_of
 from tests.transformer_viz.stage import weights_alone
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
 from transformer_viz.drawing.matrix import Style
@@ -26,6 +27,8 @@ from transformer_viz.export.exporter import (
     in_words,
 )
 from transformer_viz.export.picture import Picture
+from transformer_viz.options import Quantity
+from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
 from transformer_viz.theme import LIGHT
 from transformer_viz.transfers import Transfers
@@ -34,13 +37,13 @@ EVERY = [(subject, format_) for subject in Subject for format_ in FORMATS[subjec
 
 
 class Desk:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, quantities: Quantities | None = None) -> None:
         self.session = session
         self.transfers = Transfers()
         table = lookup_table(ColorMap.PAPER, LIGHT)
         self.exporter = Exporter(
             session,
-            weights_alone(session),
+            quantities or weights_alone(session),
             self.transfers,
             self.picture,
             lambda _colors: Style(LIGHT, table, QGuiApplication.font()),
@@ -72,8 +75,8 @@ STARTS = {
     Format.PNG: b"\x89PNG",
     Format.SVG: b"<?xml",
     Format.PDF: b"%PDF",
-    Format.CSV: ",▁The".encode(),
-    Format.TSV: "\t▁The".encode(),
+    Format.CSV: "Encoder self-attention · layer 1 · head 2 · weight,▁The".encode(),
+    Format.TSV: "Encoder self-attention · layer 1 · head 2 · weight\t▁The".encode(),
     Format.GIF: b"GIF89a",
     Format.NPZ: b"PK",
 }
@@ -121,6 +124,26 @@ def test_the_table_is_the_map_that_is_shown(desk: Desk, qtbot: QtBot, tmp_path: 
     assert rows[3][0] == "▁sch"
     assert float(rows[3][2]) == pytest.approx(mean[3, 2], abs=1e-7)
     assert rows[1][2] == "", "masked"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "corner"),
+    [
+        (Quantity.NORM, "Cross-attention · layer 2 · head 2 · norm moved"),
+        (Quantity.ALTI, "Source in the decoder · ALTI+ after layer 2"),
+    ],
+)
+def test_the_table_names_the_quantity_that_it_holds(
+    session: Session, qtbot: QtBot, tmp_path: Path, quantity: Quantity, corner: str
+) -> None:
+    path, desk = tmp_path / "a.csv", Desk(session, quantities_of(session))
+    session.select(kind=AttentionKind.CROSS, layer=1, head=1)
+    session.change_options(quantity=quantity)
+    desk.exporter.save(Export(Subject.MATRIX, Format.CSV), path)
+    qtbot.waitUntil(lambda: bool(desk.said))
+    assert path.read_text(encoding="utf-8").startswith(f"{corner},▁The")
+    assert desk.exporter.size(Export(Subject.MATRIX, Format.CSV)).endswith(f"{quantity.noun}s")
+    desk.transfers.close()
 
 
 def test_a_trace_comes_back(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:

@@ -9,11 +9,13 @@ from pytestqt.qtbot import QtBot
 
 from core.trace.statistics import head_statistics
 from core.trace.trace import AttentionKind, Head, Trace
+from tests.transformer_viz.answers import Answers, quantities_of
 from transformer_viz.linking import Place, linked
 from transformer_viz.measures import MEASURES
+from transformer_viz.options import Quantity
 from transformer_viz.session import Session
 from transformer_viz.theme import DARK, LIGHT
-from transformer_viz.views import atlas_view, measured_heads
+from transformer_viz.views import head_tiles, measured_heads
 from transformer_viz.views.atlas_view import AtlasView
 from transformer_viz.views.heads_map import HeadsMap
 from transformer_viz.views.measured_heads import MeasuredHeads
@@ -24,8 +26,13 @@ CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftM
 SHIFTED = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1))  # from 0, 0 one to the right and one down
 
 
-def picture(session: Session) -> AtlasView:
-    return AtlasView(session, MeasuredHeads(session, session), Spotlight(session, session))
+def picture(session: Session, answers: Answers | None = None) -> AtlasView:
+    return AtlasView(
+        session,
+        quantities_of(session, answers),
+        MeasuredHeads(session, session),
+        Spotlight(session, session),
+    )
 
 
 @pytest.fixture
@@ -189,12 +196,12 @@ def test_a_large_trace_fills_in_beside_the_event_loop(
     at_once = show(picture(session), 300, 700)
     session.set_trace(trace)
     complete = pixels(at_once.viewport())
-    monkeypatch.setattr(atlas_view, "INLINE_CELLS", 0)
+    monkeypatch.setattr(head_tiles, "INLINE_CELLS", 0)
     bit_by_bit = show(picture(session), 300, 700)
-    assert len(bit_by_bit._tiles) == 0
+    assert len(bit_by_bit._tiles.codes) == 0
     at_once.clearFocus()
     bit_by_bit.clearFocus()
-    qtbot.waitUntil(lambda: not bit_by_bit._stream.running)
+    qtbot.waitUntil(lambda: not bit_by_bit._tiles._stream.running)
     assert (pixels(bit_by_bit.viewport()) == pixels(at_once.viewport())).all()
     assert complete.shape == pixels(bit_by_bit.viewport()).shape
 
@@ -202,26 +209,26 @@ def test_a_large_trace_fills_in_beside_the_event_loop(
 def test_another_trace_replaces_one_that_is_still_filling_in(
     qtbot, make_trace, show, monkeypatch
 ) -> None:
-    monkeypatch.setattr(atlas_view, "INLINE_CELLS", 0)
+    monkeypatch.setattr(head_tiles, "INLINE_CELLS", 0)
     session = Session()
     heads_map = show(picture(session), 300, 700)
     session.set_trace(make_trace(encoder=(4, 4, 4, 4)))
     session.set_trace(make_trace("▁One ▁word </s>", encoder=(1,)))
-    qtbot.waitUntil(lambda: not heads_map._stream.running)
-    assert set(heads_map._tiles) == set(heads_map._layout)
-    assert heads_map._tiles[Head(E, 0, 0)].shape == (3, 3)
+    qtbot.waitUntil(lambda: not heads_map._tiles._stream.running)
+    assert set(heads_map._tiles.codes) == set(heads_map._layout)
+    assert heads_map._tiles.codes[Head(E, 0, 0)].shape == (3, 3)
 
 
 def test_a_short_text_after_a_long_one_stays_alone(qtbot, make_trace, show, monkeypatch) -> None:
     session = Session()
     heads_map = show(picture(session), 300, 700)
-    monkeypatch.setattr(atlas_view, "INLINE_CELLS", 0)
+    monkeypatch.setattr(head_tiles, "INLINE_CELLS", 0)
     session.set_trace(make_trace(encoder=(4, 4, 4, 4)))
     monkeypatch.undo()
     session.set_trace(make_trace("▁One ▁word </s>", encoder=(1,)))
     qtbot.wait(60)
-    assert set(heads_map._tiles) == set(heads_map._layout)
-    assert heads_map._tiles[Head(E, 0, 0)].shape == (3, 3)
+    assert set(heads_map._tiles.codes) == set(heads_map._layout)
+    assert heads_map._tiles.codes[Head(E, 0, 0)].shape == (3, 3)
 
 
 # Several heads
@@ -356,7 +363,7 @@ def test_many_heads_are_measured_beside_the_event_loop(
     session.change_options(order="entropy")
     session.set_trace(make_trace(seed=5))
     assert {number for _name, number in heads_map._captions.values()} == {"…"}
-    assert set(heads_map._layout) == set(heads_map._tiles)
+    assert set(heads_map._layout) == set(heads_map._tiles.codes)
     qtbot.waitUntil(lambda: "…" not in {number for _name, number in heads_map._captions.values()})
     trace = session.trace
     values = [head_statistics(trace, *h).entropy for h in heads_map._layout if h.kind is D]
@@ -365,7 +372,8 @@ def test_many_heads_are_measured_beside_the_event_loop(
 
 @pytest.fixture
 def panel(session: Session) -> HeadsMap:
-    return HeadsMap(session, MeasuredHeads(session, session), Spotlight(session, session))
+    measured, spotlight = MeasuredHeads(session, session), Spotlight(session, session)
+    return HeadsMap(session, quantities_of(session), measured, spotlight)
 
 
 def test_the_order_is_chosen_above_the_map(qtbot, session, show, panel: HeadsMap) -> None:
@@ -481,3 +489,39 @@ def test_keys_go_past_pruned_heads(
     session.select(kind=start.kind, layer=start.layer, head=start.head)
     qtbot.keyClick(with_gaps, key)
     assert selected(session) == end
+
+
+def title_notes(heads_map: AtlasView) -> tuple[str, ...]:
+    return heads_map._notes(None)
+
+
+def test_the_tiles_are_norms_where_these_are_chosen(session, heads_map: AtlasView) -> None:
+    weights = dict(heads_map._tiles.codes)
+    assert not any("weights" in note for note in title_notes(heads_map))
+    session.change_options(quantity=Quantity.NORM)
+    found = heads_map._tiles.found
+    assert found.quantity is Quantity.NORM
+    assert all("norms" in note for note in title_notes(heads_map))
+    for kind in (E, D, C):
+        heads = [head for head in heads_map._layout if head.kind is kind]
+        largest = max(heads, key=lambda head: found.trace.weights(*head).max())
+        assert heads_map._tiles.codes[largest].max() == 255, "of its kind"
+        (other, *_rest) = (head for head in heads if head != largest)
+        part = found.trace.weights(*other).max() / found.trace.weights(*largest).max()
+        assert heads_map._tiles.codes[other].max() == pytest.approx(1 + 254 * part, abs=1)
+    session.change_options(quantity=Quantity.ALTI)
+    assert all("weights" in note for note in title_notes(heads_map)), "it has none of each head"
+    assert all((heads_map._tiles.codes[head] == weights[head]).all() for head in weights)
+
+
+def test_tiles_stay_while_norms_are_on_their_way(session, make_trace, show) -> None:
+    answers = Answers()
+    heads_map = show(picture(session, answers), 300, 700)
+    session.change_options(quantity=Quantity.NORM)
+    before = heads_map._tiles.codes
+    answers.held = True
+    session.set_trace(make_trace(encoder=(1,)))
+    assert heads_map._tiles.codes is before
+    heads_map.grab()  # with tiles of heads that are gone
+    answers.release()
+    assert set(heads_map._tiles.codes) == set(heads_map._layout)

@@ -1,53 +1,22 @@
 """The heatmap of what was moved, in place of the weights, and the shares below it."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
 from core.trace.trace import AttentionKind, StoredAttention, Trace
-from tests.transformer_viz.stage import FakeBackend, texts
+from tests.transformer_viz.answers import Answers, quantities_of
+from tests.transformer_viz.stage import texts
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
 from transformer_viz.options import Combine, Quantity, Scale
-from transformer_viz.quantities import Answer, Quantities
+from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
 from transformer_viz.theme import LIGHT
 from transformer_viz.views.heatmap import Heatmap
 from transformer_viz.views.quantity_wording import EXPLANATIONS, NAMES
-from transformer_viz.worker import Context
 
 E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
 TABLE = lookup_table(ColorMap.PAPER, LIGHT)
-
-
-class Answers:
-    """An engine that answers at once, or, once `held`, when it is told to."""
-
-    def __init__(self) -> None:
-        self.held = False
-        self.problem = ""
-        self._waiting: list[Callable[[], None]] = []
-
-    def ask(self, lane: str, question, *, done: Callable[[Answer], None], failed) -> None:
-        context = Context(stale=lambda: False, report=lambda text: None)
-
-        def answer() -> None:
-            if self.problem:
-                failed(self.problem)
-            else:
-                done(question(FakeBackend(), context))
-
-        self._waiting = [answer]
-        if not self.held:
-            self.release()
-
-    def cancel(self, lane: str) -> None:
-        self._waiting.clear()
-
-    def release(self) -> None:
-        while self._waiting:
-            self._waiting.pop()()
 
 
 @pytest.fixture
@@ -57,7 +26,7 @@ def answers() -> Answers:
 
 @pytest.fixture
 def quantities(session: Session, answers: Answers) -> Quantities:
-    return Quantities(session, answers.ask, answers.cancel, session)
+    return quantities_of(session, answers)
 
 
 @pytest.fixture

@@ -8,12 +8,14 @@ from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 
 from core.trace.statistics import head_statistics
 from core.trace.trace import AttentionKind, Trace
+from tests.transformer_viz.answers import quantities_of
 from tests.transformer_viz.stage import texts
 from transformer_viz.drawing.bars import ROW
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.role_lines import RoleLines
 from transformer_viz.linking import Place, linked
 from transformer_viz.measures import MEASURES, measure
+from transformer_viz.options import Quantity
 from transformer_viz.session import Session
 from transformer_viz.views import measured_heads
 from transformer_viz.views.inspector import CAVEAT, Inspector
@@ -25,7 +27,13 @@ E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.
 
 def made(session: Session) -> Inspector:
     roles = RoleLines(session, HeadAnalysis(session, None, session))
-    return Inspector(session, MeasuredHeads(session, session), Spotlight(session, session), roles)
+    return Inspector(
+        session,
+        quantities_of(session),
+        MeasuredHeads(session, session),
+        Spotlight(session, session),
+        roles,
+    )
 
 
 @pytest.fixture
@@ -232,3 +240,36 @@ def test_an_encoder_alone_links_within_itself(make_trace, show) -> None:
     inspector = show(made(session), 280, 600)
     session.pin(4)
     assert [line.name for line in inspector.links._lines] == ["encoder"]
+
+
+@pytest.mark.parametrize(
+    ("quantity", "title"),
+    [
+        (Quantity.NORM, "“it” by norm ‖A·f(x)‖"),
+        (Quantity.LAYER_NORM, "“it” by norm of all heads"),
+        (Quantity.ROLLOUT, "“it” by rollout after layer 1"),
+        (Quantity.ALTI, "“it” by ALTI+ after layer 1"),
+    ],
+)
+def test_the_row_is_of_the_quantity_that_the_map_shows(
+    session, inspector, quantity: Quantity, title: str
+) -> None:
+    session.pin(4, 1)
+    session.change_options(quantity=quantity)
+    assert title in texts(inspector)
+    found = inspector._quantities.current(E)
+    row = found.trace.row(E, 0, 0, 4)
+    assert inspector.bars._bars[0].weight == pytest.approx(row.max())
+    assert inspector.bars._full == pytest.approx(found.measure(E).top)
+    assert "This head, on this text · by weight" in texts(inspector)
+    assert "“it” across the three kinds · by weight" in texts(inspector)
+    session.change_options(quantity=Quantity.WEIGHT)
+    assert {"“it” looks at", "This head, on this text"} <= set(texts(inspector))
+
+
+def test_a_layers_row_is_not_said_to_be_a_mean_of_heads(session, inspector) -> None:
+    session.select(kind=E, layer=0, head=0, others=((0, 1),))
+    session.pin(4, None)
+    assert any("mean of 2 heads" in text for text in texts(inspector))
+    session.change_options(quantity=Quantity.ROLLOUT)
+    assert not any("mean of 2 heads" in text for text in texts(inspector))

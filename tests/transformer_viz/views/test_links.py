@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind, Head, Trace
+from tests.transformer_viz.answers import Answers, quantities_of
 from tests.transformer_viz.conftest import SOURCE
 from tests.transformer_viz.stage import texts
 from transformer_viz.drawing.head_colors import head_color
@@ -15,7 +16,7 @@ from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.link_choice import heaviest
 from transformer_viz.drawing.link_curves import sampled
 from transformer_viz.drawing.link_scene import LinksScene
-from transformer_viz.options import Combine, LinksForm
+from transformer_viz.options import Combine, LinksForm, Quantity
 from transformer_viz.session import Phase, Session, Status
 from transformer_viz.theme import DARK, LIGHT
 from transformer_viz.views import links as links_module
@@ -29,7 +30,7 @@ ALL = {"layer": 0, "head": 0, "others": ((0, 1), (0, 2))}
 @pytest.fixture
 def links(session: Session, show, qtbot: QtBot) -> Links:
     session.change_options(combine=Combine.SIDE_BY_SIDE)
-    return settled(show(Links(session)), qtbot)
+    return settled(show(Links(session, quantities_of(session))), qtbot)
 
 
 def settled(links: Links, qtbot: QtBot) -> Links:
@@ -186,7 +187,7 @@ def test_only_specials_that_are_hidden_leave_a_sentence(
 def test_without_a_trace_the_status_is_told(session: Session, show) -> None:
     session.set_trace(None)
     session.set_status(Status(Phase.LOADING, "Loading the model …"))
-    links = show(Links(session))
+    links = show(Links(session, quantities_of(session)))
     assert "Loading the model …" in texts(links)
     assert not links.options.isVisible()
 
@@ -479,3 +480,55 @@ def test_pins_stay_when_the_view_is_looked_at_again(session: Session, links: Lin
     assert scene(links).picture.slots == (1,)
     assert Head(E, 0, 1) in session.selection.heads
     assert len(scene(links).picture.queries) == len(SOURCE.split())
+
+
+# What was moved, in place of the weights
+
+
+def test_norms_are_drawn_as_links_up_to_the_largest_of_all_heads(
+    session: Session, trace: Trace, links: Links, qtbot: QtBot
+) -> None:
+    session.select(**ALL)
+    before = len(scene(links).picture.links)
+    session.change_options(quantity=Quantity.NORM)
+    settled(links, qtbot)
+    picture, strengths = scene(links).picture, scene(links).strengths
+    found = links._quantities.of_heads
+    assert found is not None
+    top = max(found.trace.weights(E, layer, head).max() for layer in range(2) for head in range(3))
+    assert picture.top == pytest.approx(top)
+    for series, query, key, weight, strength in zip(
+        *(picture.links.series, picture.links.query, picture.links.key, picture.links.weight),
+        strengths,
+        strict=True,
+    ):
+        norm = (1 + series) * trace.weights(E, 0, int(series))[query, key]
+        assert weight == pytest.approx(norm, rel=1e-5)
+        assert strength == pytest.approx(norm / top, rel=1e-5)
+    assert len(picture.links) == before, "a share of each row, whatever its sum"
+    assert "of its norm" in links.caption.text()
+    assert any("norm moved" in text for text in texts(links))
+
+
+def test_what_is_of_a_layer_leaves_links_of_weights_and_says_so(
+    session: Session, trace: Trace, links: Links
+) -> None:
+    session.change_options(quantity=Quantity.ALTI)
+    picture = scene(links).picture
+    assert picture.links.weight.max() == pytest.approx(trace.weights(E, 0, 0).max())
+    assert "Width = weight. ALTI+ has one map a layer: see the heatmap." in links.caption.text()
+
+
+def test_links_that_are_on_their_way_cannot_be_pointed_at(
+    session: Session, make_trace, show, qtbot: QtBot
+) -> None:
+    answers = Answers()
+    answers.held = True
+    links = show(Links(session, quantities_of(session, answers)))
+    session.change_options(quantity=Quantity.NORM)
+    assert not links.has_picture
+    session.set_trace(make_trace("▁One </s>", "<s> ▁Eins"))
+    qtbot.mouseMove(links.canvas.viewport(), QPoint(200, 200))
+    assert session.hover == (None, None)
+    answers.release()
+    assert len(scene(settled(links, qtbot)).picture.queries) == 2
