@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from core.analysis.gold import Direction, GoldTally, Question, relation_name
+from core.analysis.interval import wilson_interval
 from core.analysis.passes import Pass, recorded_passes
 from core.analysis.words import Reading, WordedPair
 from core.corpus.grammar.dependencies import DependencyKind, Side
@@ -32,6 +33,9 @@ FEWEST_WITH_LINK = 0.9
 """Of the sentences; in a kind of attention where fewer have the stretched link, none is counted."""
 
 SAMPLE_OF_TRAINING = 2_000
+
+BATCH_TOKENS = 1024
+"""A batch of this size holds sentences of nearly one length, and little padding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +70,12 @@ class Reach:
     accuracy: Mapping[AttentionKind, NDArray[np.float64]]
     baseline: Mapping[AttentionKind, NDArray[np.float64]]
 
+    @property
+    def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """[D] each, the ends of the 95 % interval of ``model``."""
+        low, high = zip(*(wilson_interval(one, self.sentences) for one in self.model), strict=True)
+        return np.array(low), np.array(high)
+
     def to_dict(self) -> dict[str, Any]:
         """JSON values; the heads as a list, each with its accuracy by distance."""
         both = {} if self.both is None else {"both": self.both.tolist()}
@@ -99,8 +109,10 @@ def distance_probe(
     sentences: int = 100,
     seed: int = 0,
     progress: Callable[[int], None] = lambda done: None,
-) -> list[Reach]:
+) -> Iterator[Reach]:
     """Each dependency in ``sentences`` generated sentences of the test split, stretched.
+
+    One after the other, as they are asked for.
 
     Args:
         model: in evaluation mode.
@@ -110,7 +122,6 @@ def distance_probe(
             kinds × distances × sentences.
     """
     longest = _longest_trained(seed)
-    found = []
     done = 0
     for kind in kinds:
         chosen = list(islice(stretchable_sentences(kind, seed=seed), sentences))
@@ -119,8 +130,7 @@ def distance_probe(
             steps.append(_step(model, tokenizer, kind, chosen, words))
             done += len(chosen)
             progress(done)
-        found.append(_reach(kind, distances, steps, longest[kind]))
-    return found
+        yield _reach(kind, distances, steps, longest[kind])
 
 
 def stretchable_sentences(kind: DependencyKind, *, seed: int) -> Iterator[Sentence]:
@@ -158,7 +168,7 @@ def _step(
     relations = {relation_name(kind): frozenset({kind})}
     tally = GoldTally(tokenizer, stretched, relations=relations, wanted=_is_decisive)
     right = np.zeros(len(sentences), dtype=np.bool_)
-    for passed in recorded_passes(model, tally.pairs):
+    for passed in recorded_passes(model, tally.pairs, batch_tokens=BATCH_TOKENS):
         tally.add(passed)
         right[list(passed.indices)] = _predicted(
             model,
@@ -213,17 +223,17 @@ def _predicted(
     model: Transformer, passed: Pass, pairs: Sequence[WordedPair], words: Sequence[int]
 ) -> NDArray[np.bool_]:
     """[B], whether each piece of a target word has the highest probability of all."""
-    best = model.logits(passed.hidden).argmax(dim=-1).cpu().numpy()  # [B, T]
-    return np.array(
-        [
-            all(
-                best[row, place] == pair.pair.target_ids[place]
-                for place, of_piece in enumerate(pair.target_words)
-                if of_piece == word
-            )
-            for row, (pair, word) in enumerate(zip(pairs, words, strict=True))
-        ]
-    )
+    pieces = [
+        (row, place, pair.pair.target_ids[place])
+        for row, (pair, word) in enumerate(zip(pairs, words, strict=True))
+        for place, of_piece in enumerate(pair.target_words)
+        if of_piece == word
+    ]
+    rows, places, ids = torch.tensor(pieces, dtype=torch.long).reshape(-1, 3).unbind(dim=1)
+    best = model.logits(passed.hidden[rows, places][None])[0].argmax(dim=-1).cpu()
+    right = np.ones(len(pairs), dtype=np.bool_)
+    right[rows[best != ids]] = False
+    return right
 
 
 def _reach(

@@ -12,9 +12,14 @@ from core.bundled import model_path
 from core.fields import require
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from core.analysis.distance import Reach
 
 HEADS_SHOWN = 3
+LOW = 0.5
+SAYS_LITTLE = "Mostly wrong with nothing pushed in: this model says little about distance."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the sentences (0)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or mps")
     parser.add_argument(
-        "--json", action="store_true", help="the result as one JSON object, progress as JSON lines"
+        "--json",
+        action="store_true",
+        help="the result as one JSON object; progress and each dependency as soon as it is "
+        "measured as JSON lines on stderr",
     )
 
 
@@ -44,41 +52,56 @@ def run(args: argparse.Namespace) -> int:
     path = model_path(args.model)
     checkpoint = open_model(path, choose_device(args.device))
     total = len(STRETCHABLE) * len(DISTANCES) * args.sentences
-    found = distance_probe(
+    counting = Counting(total, sys.stderr, as_json=args.json)
+    found = []
+    for reach in distance_probe(
         checkpoint.model,
         checkpoint.tokenizer,
         sentences=args.sentences,
         seed=args.seed,
-        progress=Counting(total, sys.stderr, as_json=args.json),
-    )
+        progress=counting,
+    ):
+        found.append(reach)
+        if args.json:
+            print(_as_json(path.stem, args.seed, [reach]), file=sys.stderr, flush=True)
+        else:
+            counting.end()
+            print(table(reach), flush=True)
     if args.json:
-        about = {"model": path.stem, "seed": args.seed, "pushed_in": DISTANCES}
-        print(json.dumps(about | {"relations": [reach.to_dict() for reach in found]}))
-    else:
-        print("\n\n".join([_heading(DISTANCES), *(_table(reach) for reach in found)]))
+        print(_as_json(path.stem, args.seed, found))
     return 0
 
 
-def _heading(distances: Sequence[int]) -> str:
-    return f"{'words pushed in':<32}" + "".join(f"{words:>7}" for words in distances)
+def _as_json(model: str, seed: int, found: Sequence[Reach]) -> str:
+    about = {"model": model, "seed": seed, "pushed_in": found[0].pushed_in}
+    return json.dumps(about | {"relations": [reach.to_dict() for reach in found]})
 
 
-def _table(reach: Reach) -> str:
+def table(reach: Reach) -> str:
     """The model, then the heads that find the word best when nothing is pushed in."""
-    rows = [
-        (f"{reach.relation}, {reach.sentences:,} sentences", None),
-        ("  words between", reach.between),
-        ("  model right, %", 100.0 * reach.model),
+    low, high = reach.interval
+    lines = [
+        f"{reach.relation}, {reach.sentences:,} sentences",
+        f"{'  words pushed in':<32}" + "".join(f"{words:>7}" for words in reach.pushed_in),
+        _row("words between", reach.between),
+        _row("model right, %", 100.0 * reach.model),
+        _row("  95 % interval, from", 100.0 * low),
+        _row("  95 % interval, to", 100.0 * high),
     ]
     if reach.both is not None:
-        rows.append(("  model right in both, %", 100.0 * reach.both))
+        lines.append(_row("model right in both, %", 100.0 * reach.both))
     for kind, heads in reach.heads.items():
         accuracy = reach.accuracy[kind]
-        for column in (-accuracy[0]).argsort(kind="stable")[:HEADS_SHOWN]:
-            rows.append((f"  {heads[column].code}, %", 100.0 * accuracy[:, column]))
-        rows.append((f"  {kind.value}, equally far, %", 100.0 * reach.baseline[kind]))
-    rows.append((f"  up to {reach.longest_trained} words between in training", None))
-    return "\n".join(
-        name if line is None else f"{name:<32}" + "".join(f"{value:>7.1f}" for value in line)
-        for name, line in rows
-    )
+        lines += [
+            _row(f"{heads[column].code}, %", 100.0 * accuracy[:, column])
+            for column in (-accuracy[0]).argsort(kind="stable")[:HEADS_SHOWN]
+        ]
+        lines.append(_row(f"{kind.value}, equally far, %", 100.0 * reach.baseline[kind]))
+    lines.append(f"  up to {reach.longest_trained} words between in training")
+    if reach.model[0] < LOW:
+        lines.append(f"  {SAYS_LITTLE}")
+    return "\n".join([*lines, ""])
+
+
+def _row(name: str, values: NDArray[np.float64]) -> str:
+    return f"  {name:<30}" + "".join(f"{value:>7.1f}" for value in values)

@@ -11,6 +11,7 @@ import torch
 
 from core.analysis.distance import Reach, distance_probe, stretchable_sentences
 from core.analysis.gold import Direction, gold_scores, relation_name
+from core.analysis.interval import wilson_interval
 from core.analysis.words import Reading
 from core.corpus.grammar.dependencies import DependencyKind, Side
 from core.corpus.grammar.generate import generate
@@ -46,7 +47,7 @@ def told() -> list[int]:
 
 @pytest.fixture(scope="module")
 def reaches(model: Transformer, tokenizer: Tokenizer, told: list[int]) -> list[Reach]:
-    return distance_probe(
+    found = distance_probe(
         model,
         tokenizer,
         kinds=KINDS,
@@ -55,6 +56,9 @@ def reaches(model: Transformer, tokenizer: Tokenizer, told: list[int]) -> list[R
         seed=3,
         progress=told.append,
     )
+    first = next(found)
+    assert told == [SENTENCES * (step + 1) for step in range(len(DISTANCES))]  # and no further
+    return [first, *found]
 
 
 def chosen(kind: DependencyKind) -> list[Sentence]:
@@ -67,6 +71,8 @@ def test_what_is_measured(reaches: list[Reach], told: list[int]) -> None:
     for reach in reaches:
         assert reach.pushed_in == DISTANCES
         assert reach.sentences == SENTENCES
+        ends = [wilson_interval(share, SENTENCES) for share in reach.model]
+        assert np.column_stack(reach.interval).tolist() == [list(pair) for pair in ends]
         assert np.diff(reach.between).tolist() == pytest.approx([3, 6])
     assert coreference.both is not None
     assert particle.both is None
