@@ -58,7 +58,7 @@ APP_VALUES = {
     "core.training.schedule",
     "core.corpus.grammar.registry",
     *("core.remote.cache", "core.remote.pairs"),
-    *("core.analysis.composition", "core.analysis.contributions"),
+    *("core.analysis.composition", "core.analysis.contributions", "core.analysis.interval"),
     *(
         "core.text.tokens",
         "core.text.words",

@@ -50,10 +50,15 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class DistanceReport:
-    """`pushed_in`: the distances, in words pushed in between."""
+    """
+    Attributes:
+        pushed_in: the distances, in words pushed in between.
+        complete: whether these are all the dependencies that the command measures.
+    """
 
     pushed_in: tuple[int, ...]
     relations: tuple[Relation, ...]
+    complete: bool = True
 
 
 def read_report(text: str) -> DistanceReport:

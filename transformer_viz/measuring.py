@@ -128,24 +128,33 @@ class Measuring(QObject, Generic[Result]):
 
     def _on_progress(self, line: str) -> None:
         progress = read_progress(line)
-        if progress is not None:
+        if progress is None:
+            self._hear(line)
+        else:
             self.progress = progress
             self.stateChanged.emit()
+
+    def _hear(self, line: str) -> None:
+        """What else the process says while it measures; nothing that this class makes use of."""
 
     def _on_answer(self, text: str | None) -> None:
         assert self._run is not None
         self._keeping.start(_keep(text or "", self._run))
 
     def _on_kept(self, kept: Result | None) -> None:
-        run = self._run
-        assert run is not None
+        for_shown = self._for_shown
         self._end("" if kept is not None else UNREADABLE)
-        if kept is not None and run.checksum == self._checksum:
+        if kept is not None and for_shown:
             self._know(kept)
 
     def _end(self, problem: str = "") -> None:
         self._run, self.progress, self.problem = None, None, problem
         self.stateChanged.emit()
+
+    @property
+    def _for_shown(self) -> bool:
+        """Whether what runs measures the model shown."""
+        return self._run is not None and self._run.checksum == self._checksum
 
     def _know(self, known: Result | None) -> None:
         if known is not self.known:

@@ -137,6 +137,51 @@ def test_another_model_may_be_opened_meanwhile(desk: Desk) -> None:
     assert desk.probe.ready
 
 
+def parts() -> list[str]:
+    """What the process says of each dependency before all are measured."""
+    whole = answer()
+    return [json.dumps({**whole, "relations": [one]}) for one in whole["relations"]]
+
+
+def test_what_is_measured_so_far_is_known_and_stays_when_it_is_cancelled(desk: Desk) -> None:
+    desk.open("good")
+    desk.probe.measure()
+    desk.child.progressed.emit("a warning of some library")
+    assert desk.probe.report is None
+    desk.child.progressed.emit(parts()[0])
+    report = desk.probe.report
+    assert report is not None
+    assert [one.name for one in report.relations] == ["coreference"]
+    assert not report.complete
+    desk.probe.cancel()
+    assert desk.probe.report is report
+    assert not (desk.folder / "distance").exists()
+
+
+def test_what_is_measured_again_does_not_take_away_what_was_there(desk: Desk) -> None:
+    desk.open("good")
+    desk.measure()
+    known = desk.probe.report
+    desk.probe.measure()
+    for part in parts():
+        desk.child.progressed.emit(part)
+    assert desk.probe.report is known
+
+
+def test_what_is_measured_of_another_model_is_not_shown_before_it_is_open_again(
+    desk: Desk,
+) -> None:
+    desk.open("good")
+    desk.probe.measure()
+    desk.open("other", b"other weights")
+    desk.child.progressed.emit(parts()[0])
+    assert desk.probe.report is None
+    desk.open("good")
+    desk.child.progressed.emit(parts()[1])
+    assert desk.probe.report is not None
+    assert len(desk.probe.report.relations) == 2
+
+
 def test_a_failure_and_cancelling_leave_what_was_known(desk: Desk) -> None:
     desk.open("good")
     desk.measure()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ MARGIN = 4 * GRID
 _SWATCH = 5 * GRID
 _AXIS = 10 * GRID  # the numbers of the upright axis
 _DOT = 3.0
+_BAND = 0.12  # opacity
 _VMiddle = Qt.AlignmentFlag.AlignVCenter
 _Left = Qt.AlignmentFlag.AlignLeft | _VMiddle
 _Right = Qt.AlignmentFlag.AlignRight | _VMiddle
@@ -27,12 +28,19 @@ _Center = Qt.AlignmentFlag.AlignCenter
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """`values`: a share at each distance; `token`: its colour; `dashed`: a reference."""
+    """
+    Attributes:
+        values: a share at each distance.
+        token: its colour.
+        dashed: whether it is a reference.
+        band: the ends of the interval around each value; none where it is empty.
+    """
 
     name: str
     values: tuple[float, ...]
     token: str
     dashed: bool = False
+    band: tuple[tuple[float, float], ...] = ()
 
     def pen(self, theme: Theme) -> QPen:
         style = Qt.PenStyle.DashLine if self.dashed else Qt.PenStyle.SolidLine
@@ -91,11 +99,9 @@ def draw_curves(
         painter.setPen(QPen(theme.color("accent"), 1))
         x = middles[picture.focus]
         painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()))
+    _draw_bands(painter, picture, plot, middles, theme)
     for curve in reversed(picture.curves):
-        points = [
-            QPointF(x, plot.bottom() - value * plot.height())
-            for x, value in zip(middles, curve.values, strict=True)
-        ]
+        points = _points(plot, middles, curve.values)
         painter.setPen(curve.pen(theme))
         painter.drawPolyline(QPolygonF(points))
         if not curve.dashed:
@@ -106,6 +112,31 @@ def draw_curves(
             painter.setBrush(Qt.BrushStyle.NoBrush)
     _draw_legend(painter, picture, rect, plot, theme)
     painter.restore()
+
+
+def _points(plot: QRectF, middles: Sequence[float], shares: Iterable[float]) -> list[QPointF]:
+    return [
+        QPointF(x, plot.bottom() - share * plot.height())
+        for x, share in zip(middles, shares, strict=True)
+    ]
+
+
+def _draw_bands(
+    painter: QPainter,
+    picture: CurvesPicture,
+    plot: QRectF,
+    middles: Sequence[float],
+    theme: Theme,
+) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    for curve in picture.curves:
+        if curve.band:
+            color = theme.color(curve.token)
+            color.setAlphaF(_BAND)
+            painter.setBrush(color)
+            low, high = (_points(plot, middles, ends) for ends in zip(*curve.band, strict=True))
+            painter.drawPolygon(QPolygonF([*low, *reversed(high)]))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
 def _draw_untrained(

@@ -18,7 +18,7 @@ class Child(QObject):
 
     finished = Signal(object)  # what was parsed from stdout, or None if there is nothing
     failed = Signal(str)  # one sentence
-    progressed = Signal(str)  # the newest line on stderr
+    progressed = Signal(str)  # each line on stderr, when it is whole
     runningChanged = Signal(bool)
 
     def __init__(
@@ -28,6 +28,7 @@ class Child(QObject):
         self._parse = parse
         self._process: QProcess | None = None
         self._errors = ""
+        self._begun = ""  # of a line on stderr
 
     @property
     def running(self) -> bool:
@@ -40,7 +41,7 @@ class Child(QObject):
         process.finished.connect(self._on_finished)
         process.errorOccurred.connect(self._on_error)
         process.readyReadStandardError.connect(self._on_said)
-        self._process, self._errors = process, ""
+        self._process, self._errors, self._begun = process, "", ""
         self.runningChanged.emit(True)
         process.start()
 
@@ -55,12 +56,15 @@ class Child(QObject):
             self.runningChanged.emit(False)
 
     def _on_said(self) -> None:
-        assert self._process is not None
-        data = bytes(self._process.readAllStandardError().data())
-        self._errors += data.decode("utf-8", "replace")
-        lines = self._errors.strip().split("\n")
-        if lines[-1]:
-            self.progressed.emit(lines[-1])
+        process = self._process
+        assert process is not None
+        said = bytes(process.readAllStandardError().data()).decode("utf-8", "replace")
+        self._errors += said
+        *lines, self._begun = (self._begun + said).split("\n")
+        for line in filter(None, map(str.strip, lines)):
+            if self._process is not process:  # given up by whom the line before was for
+                return
+            self.progressed.emit(line)
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart:
@@ -85,8 +89,9 @@ class Child(QObject):
 
 
 def failure(errors: str) -> str:
-    """The sentence in what a command wrote on stderr before it ended."""
-    lines = [line.strip() for line in errors.strip().split("\n") if line.strip()]
+    """The sentence in what a command wrote on stderr, besides progress, before it ended."""
+    said = filter(None, map(str.strip, errors.split("\n")))
+    lines = [line for line in said if not line.startswith("{")]
     if not lines:
         return "The process ended without a word; perhaps there was not enough memory."
     command, colon, sentence = lines[-1].partition(": ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 
 from core.trace.trace import Head
 from transformer_viz.distance_report import Relation
@@ -82,6 +82,12 @@ class ProbeHeads(RowList):
                 super().keyPressEvent(event)
         if self.current != before:
             self.chosen.emit(self.current)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """With more room the better heads come into view again, over the selected one."""
+        super().resizeEvent(event)
+        self.verticalScrollBar().setValue(0)
+        self.set_current(self.current)
 
     def sizeHint(self) -> QSize:
         return self.minimumSizeHint()  # it takes the room that is left, not that of all rows

@@ -15,12 +15,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.analysis.interval import wilson_interval
 from core.trace.trace import Head
 from transformer_viz.distance_probe import DistanceProbe
 from transformer_viz.distance_report import Relation
 from transformer_viz.drawing.atlas import TITLES
 from transformer_viz.drawing.distance_curves import Curve, CurvesPicture
 from transformer_viz.drawing.heading import Heading
+from transformer_viz.drawing.numbers import percent
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.wording import duration
@@ -44,10 +46,13 @@ _RELATIONS = {
 }
 _NOTHING = (
     "How far does this model reach?",
-    "Sentences of the generated corpus get 0 to 32 words more between two that belong together. "
-    "Measured is whether the model still predicts the later one, and which heads still find the "
-    "other. It takes a minute or two and goes on in the background.",
+    "English and German sentences of the generated corpus get 0 to 32 words more between two that "
+    "belong together. Measured is whether the model still predicts the later one, and which heads "
+    "still find the other. The first curve comes within seconds; all take about a minute, in the "
+    "background.",
 )
+_NO_MODEL = ("No model is open", "Open one to measure how far it and its heads reach.")
+_LOW = 0.5  # of the sentences, with nothing pushed in
 
 
 class ProbePage(QWidget):
@@ -136,25 +141,36 @@ class ProbePage(QWidget):
         probe = self._probe
         report, running = probe.report, probe.running
         names = [] if report is None else [one.name for one in report.relations]
-        if names != [self.relation.itemData(n) for n in range(self.relation.count())]:
-            self.relation.blockSignals(True)
+        there = [self.relation.itemData(n) for n in range(self.relation.count())]
+        self.relation.blockSignals(True)
+        if names[: len(there)] != there:
             self.relation.clear()
-            for name in names:
-                self.relation.addItem(_RELATIONS.get(name, name), name)
-            self.relation.blockSignals(False)
+            there = []
+        for name in names[len(there) :]:
+            self.relation.addItem(_RELATIONS.get(name, name), name)
+        self.relation.blockSignals(False)
         self.relation.setVisible(report is not None)
         self.measure.setVisible(running is None)
         self.measure.setEnabled(probe.ready)
         self.measure.setText("Measure again" if report is not None else "Measure")
         self.bar.setVisible(running is not None)
         self.cancel.setVisible(running is not None)
-        self.said.setText("" if running is None else self._progress_in_words())
+        self.said.setText(self._left_out if running is None else self._progress_in_words())
         self._problem.setText(f"⚠ {probe.problem}")
         self._problem.setVisible(bool(probe.problem))
         if report is None:
-            self._placeholder.say(*_NOTHING)
+            self._placeholder.say(*(_NO_MODEL if self._session.model is None else _NOTHING))
         self._stack.setCurrentIndex(int(report is not None))
         self._show_relation()
+
+    @property
+    def _left_out(self) -> str:
+        """What was cancelled, in words."""
+        report = self._probe.report
+        if report is None or report.complete:
+            return ""
+        count = len(report.relations)
+        return f"Ended after {count} {'dependency' if count == 1 else 'dependencies'}."
 
     def _progress_in_words(self) -> str:
         running, progress = self._probe.running, self._probe.progress
@@ -178,7 +194,8 @@ class ProbePage(QWidget):
         self.caption.setText(
             f"{relation.sentences} sentences of the generated corpus that training never sees. The "
             "model is right if the later word is the most probable after the right beginning, a "
-            f"head if the word that is needed is its heaviest.{gated}"
+            "head if the word that is needed is its heaviest. Bands: how far off so few sentences "
+            f"may be (95 % interval).{gated}{_says_little(relation)}"
         )
         self.curves.show_curves(
             CurvesPicture(
@@ -217,15 +234,30 @@ class ProbePage(QWidget):
         return Heading(self.relation.currentText(), self.caption.text(), self.font())
 
 
+def _says_little(relation: Relation) -> str:
+    right = relation.model[0]
+    if right >= _LOW:
+        return ""
+    return (
+        f" With nothing pushed in the model is right in {percent(right)} only: it does not know "
+        "such sentences, English to German, well, and the curve says little about distance."
+    )
+
+
 def curves(relation: Relation, selected: Head) -> list[Curve]:
     """The model, the selected head or else the best one, and what it has to beat."""
-    found = [Curve("model right", relation.model, "ink")]
+
+    def banded(name: str, values: tuple[float, ...], token: str) -> Curve:
+        band = tuple(wilson_interval(value, relation.sentences) for value in values)
+        return Curve(name, values, token, band=band)
+
+    found = [banded("model right", relation.model, "ink")]
     if relation.both is not None:
         found.append(Curve("both of a pair right", relation.both, "soft"))
     head = selected if selected in relation.heads else next(iter(relation.ranked), None)
     if head is not None:
         name = f"{TITLES[head.kind]} {head_numbers(head)}"
         name = name if head == selected else f"best: {name}"
-        found.append(Curve(name, relation.heads[head], "accent"))
+        found.append(banded(name, relation.heads[head], "accent"))
         found.append(Curve("always equally far", relation.baseline[head.kind], "warning", True))
     return found

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from core.analysis.interval import wilson_interval
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.stage import texts
 from tests.transformer_viz.test_distance_probe import Desk, answer, desk
@@ -96,6 +97,73 @@ def test_the_list_selects_heads_by_click_and_key(page: ProbePage, desk: Desk, qt
     qtbot.keyClick(rows, Qt.Key.Key_Up)
     assert desk.session.selection.primary == Head(E, 1, 2)
     assert "0: 90" in rows.accessibleDescription()
+
+
+def test_the_selected_head_is_in_view_with_as_many_better_ones_as_fit(
+    page: ProbePage, desk: Desk, qtbot: QtBot
+) -> None:
+    said = answer()
+    said["relations"][0]["heads"] = [
+        {"kind": "encoder_self", "layer": 0, "head": number, "accuracy": [0.9 - number / 20] * 3}
+        for number in range(12)
+    ]
+    desk.session.select(kind=E, layer=0, head=2)
+    desk.probe.measure()
+    desk.answer(json.dumps(said))
+    rows = page.heads
+    rows.setFixedHeight(2 * rows.row_height)
+    qtbot.waitUntil(lambda: rows.row_rect(2).bottom() < rows.viewport().height())
+    assert rows.row_rect(0).top() < 0
+    rows.setFixedHeight(6 * rows.row_height)
+    qtbot.waitUntil(lambda: rows.row_rect(0).top() == 0)
+
+
+def test_curves_come_one_by_one_and_stay_when_it_is_cancelled(
+    page: ProbePage, desk: Desk, qtbot: QtBot
+) -> None:
+    whole = answer()
+    first, second = ({**whole, "relations": [one]} for one in whole["relations"])
+    qtbot.mouseClick(page.measure, LEFT)
+    desk.child.progressed.emit(json.dumps(first))
+    assert page.has_picture
+    assert [page.relation.itemData(row) for row in range(page.relation.count())] == ["coreference"]
+    desk.child.progressed.emit(json.dumps(second))
+    assert page.relation.currentData() == "coreference"
+    page.relation.setCurrentIndex(1)
+    assert page.current is not None
+    assert page.current.name == "particle"
+    qtbot.mouseClick(page.cancel, LEFT)
+    assert page.has_picture
+    assert any("Ended after 2 dependencies" in text for text in texts(page))
+    desk.measure()
+    assert page.relation.currentData() == "particle"
+    assert not any("Ended after" in text for text in texts(page))
+
+
+def test_bands_are_as_wide_as_so_few_sentences_make_them(page: ProbePage, desk: Desk) -> None:
+    desk.measure()
+    assert page.curves.picture is not None
+    model, both, head, far = page.curves.picture.curves
+    assert model.band == tuple(wilson_interval(share, 100) for share in model.values)
+    assert head.band == tuple(wilson_interval(share, 100) for share in head.values)
+    assert both.band == far.band == ()
+
+
+def test_a_model_that_is_mostly_wrong_anyway_is_said_to_be(page: ProbePage, desk: Desk) -> None:
+    desk.measure()
+    assert not any("says little" in text for text in texts(page))
+    said = answer()
+    said["relations"][0]["model"] = [0.03, 0.02, 0.0]
+    desk.probe.measure()
+    desk.answer(json.dumps(said))
+    assert any("right in 3\N{NO-BREAK SPACE}% only" in text for text in texts(page))
+    assert any("says little about distance" in text for text in texts(page))
+
+
+def test_without_a_model_it_says_so(desk: Desk, show: Callable) -> None:
+    page = show(ProbePage(desk.session, desk.probe), 700, 600)
+    assert any("No model is open" in text for text in texts(page))
+    assert not page.measure.isEnabled()
 
 
 def test_a_distance_is_read_off_by_pointer_and_keys(

@@ -1,0 +1,64 @@
+"""A real process that is listened to."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from PySide6.QtCore import QObject, QProcess
+from pytestqt.qtbot import QtBot
+
+from transformer_viz.training import child as module
+from transformer_viz.training.child import Child, failure
+
+
+def speaking(code: str) -> QProcess:
+    process = QProcess()
+    process.setProgram(sys.executable)
+    process.setArguments(["-c", f"import sys, time\n{code}"])
+    return process
+
+
+@pytest.fixture
+def child(qapp: QObject, monkeypatch: pytest.MonkeyPatch) -> Child:
+    """Whatever it is asked runs as Python."""
+    monkeypatch.setattr(module, "child", lambda arguments: speaking(arguments[0]))
+    return Child(parse=str)
+
+
+def test_lines_come_whole_and_none_is_left_out(child: Child, qtbot: QtBot) -> None:
+    heard: list[str] = []
+    child.progressed.connect(heard.append)
+    long = "x" * 200_000  # more than a pipe holds
+    with qtbot.waitSignal(child.finished) as finished:
+        child.run(
+            [
+                f"sys.stderr.write('first\\nsec'); sys.stderr.flush(); time.sleep(0.2)\n"
+                f"sys.stderr.write('ond\\n' + 'x' * {len(long)} + '\\nlast\\n'); print('done')"
+            ]
+        )
+    assert heard == ["first", "second", long, "last"]
+    assert finished.args == ["done\n"]
+
+
+def test_nothing_comes_after_it_is_cancelled(child: Child, qtbot: QtBot) -> None:
+    heard: list[str] = []
+
+    def cancel(line: str) -> None:
+        heard.append(line)
+        child.cancel()
+
+    child.progressed.connect(cancel)
+    child.run(["sys.stderr.write('first\\nsecond\\n'); sys.stderr.flush(); time.sleep(20)"])
+    qtbot.waitUntil(lambda: bool(heard))
+    assert not child.running
+    assert heard == ["first"]
+
+
+def test_a_failure_is_told_in_its_sentence(child: Child, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(child.failed) as failed:
+        child.run(["sys.exit('{}\\ntransformer-viz distance: There is no model.')"])
+    assert failed.args == ["There is no model."]
+    with qtbot.waitSignal(child.failed) as failed:
+        child.run(["""sys.exit('{"done": 1, "total": 9, "seconds_left": 8.0}')"""])
+    assert failed.args == [failure("")]
