@@ -56,6 +56,7 @@ APP_VALUES = {
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
     *("core.training.probe", "core.training.probe_log", "core.training.run_folder"),
     "core.training.schedule",
+    "core.analysis.head_csv",
     "core.corpus.grammar.registry",
     *("core.remote.cache", "core.remote.pairs"),
     *("core.analysis.composition", "core.analysis.contributions", "core.analysis.interval"),

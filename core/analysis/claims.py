@@ -26,6 +26,12 @@ BROAD_THRESHOLD = 0.9  # Clark et al. 2019, section 3.3: at most a tenth on any 
 DIAGONAL_THRESHOLD = 0.5  # Clark et al. 2019, section 3.1, there of fixed offsets
 RARE_WORD_THRESHOLD = 0.5  # ours; Voita et al. 2019 name none
 
+MARGIN = 0.1
+"""A score says more than its baseline if it is above it by as much (Voita et al. 2019)."""
+
+FEWEST_ROWS = 20
+"""Fewer say too little about a head to call it by a role."""
+
 # What an even spread gives the first of 64 keys, where SINK_THRESHOLD comes from: H(64) / 64.
 _EVEN_AT_64 = sum(1 / t for t in range(1, 65)) / 64
 FEWEST_KEYS = 20  # of fewer keys none could have a tenth at most unless the row were nearly even
@@ -140,7 +146,7 @@ class Positional(_Heaviest):
         return Rows(wanted.any(dim=-1), wanted, cells.ordinary)
 
     def threshold(self, baseline: float) -> float:
-        return POSITIONAL_THRESHOLD
+        return max(POSITIONAL_THRESHOLD, baseline + MARGIN)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,7 +195,7 @@ class Diagonal(_Weight):
         return Rows(cells.real, cells.diagonal(), cells.allowed)
 
     def threshold(self, baseline: float) -> float:
-        return DIAGONAL_THRESHOLD
+        return max(DIAGONAL_THRESHOLD, baseline + MARGIN)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,7 +226,7 @@ class RareWord(_Heaviest):
         return self.counts.sort(descending=True).values[: self.frequent][-1]
 
     def threshold(self, baseline: float) -> float:
-        return RARE_WORD_THRESHOLD
+        return max(RARE_WORD_THRESHOLD, baseline + MARGIN)
 
 
 @dataclass(frozen=True, slots=True)

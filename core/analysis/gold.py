@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.claims import FEWEST_ROWS, MARGIN
 from core.analysis.passes import Pass, recorded_passes
 from core.analysis.words import Reading, WordedPair, WordMaps, readings, worded
 from core.corpus.grammar.dependencies import Dependency, DependencyKind, Side
@@ -27,12 +28,6 @@ from core.corpus.grammar.sentence import PUNCTUATION, Sentence
 from core.heads import AttentionKind, Head
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
-
-MARGIN = 0.10
-"""A head does more than keep a distance if it beats the baseline by as much (Voita et al. 2019)."""
-
-FEWEST_LINKS = 20
-"""Fewer say too little about a head to call it by a role."""
 
 ATTRACTED = "attracted_subject"
 
@@ -127,7 +122,7 @@ class GoldScore:
     @property
     def passed(self) -> NDArray[np.bool_]:
         """[N], whether the head does what is asked for: over the threshold, on enough links."""
-        return (self.accuracy >= self.threshold) & (self.links >= FEWEST_LINKS)
+        return (self.accuracy >= self.threshold) & (self.links >= FEWEST_ROWS)
 
     @property
     def accuracy(self) -> NDArray[np.float64]:

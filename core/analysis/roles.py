@@ -66,8 +66,11 @@ def measured_role(
         score=outcome.score,
         baseline=outcome.baseline,
         threshold=outcome.threshold,
-        passed=outcome.margin >= 0,
-        details={"on": claim.where} if isinstance(claim, Sink) else {},
+        passed=outcome.passed,
+        details={
+            **({"on": claim.where} if isinstance(claim, Sink) else {}),
+            "rows": int(outcome.rows.sum()),
+        },
         best=evidence(choice.best),
         worst=evidence(choice.worst),
     )

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from core.analysis.claims import Claim, Rows
+from core.analysis.claims import FEWEST_ROWS, Claim, Rows
 from core.analysis.passes import Pass
 from core.analysis.statistics import Cells
 from core.heads import AttentionKind
@@ -50,6 +50,11 @@ class Outcome:
     @property
     def margin(self) -> float:
         return self.score - self.threshold
+
+    @property
+    def passed(self) -> bool:
+        """Whether the head is called by the role: not under the threshold, on enough rows."""
+        return self.margin >= 0 and int(self.rows.sum()) >= FEWEST_ROWS
 
 
 class ClaimTally:

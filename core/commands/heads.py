@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import dataclasses
-import io
 import json
+import math
 import sys
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.analysis.head_csv import HeadRow, Verdict, heads_csv
 from core.bundled import model_path
 from core.commands.ablate import add_sample_arguments
 from core.files import atomic_write_text
 from core.heads import AttentionKind, Head
 
 if TYPE_CHECKING:
+    from core.analysis.alignment import AlignmentErrors
     from core.analysis.evidence import Evidence
     from core.analysis.heads import MeasuredHead
     from core.analysis.importance import Importance
@@ -77,12 +79,12 @@ def run(args: argparse.Namespace) -> int:
         progress=lambda done: tell(translating + done),
     )
     measured = translating + 2 * len(pairs)
-    aligned: list[dict[str, Any]] = []
+    aligned: list[AlignmentErrors] = []
     if forced.gold:
         found = alignment_errors(
             model, tokenizer, forced.gold, progress=lambda done: tell(measured + done)
         )
-        aligned = [errors.to_dict() for errors in found.values()]
+        aligned = list(found.values())
         measured += len(pairs)
     weighed = None
     if args.importance:
@@ -90,9 +92,10 @@ def run(args: argparse.Namespace) -> int:
         weighed = importance(model, ids, progress=lambda done: tell(measured + 2 * done))
     tell(total)
     places = Places(tokenizer)
-    rows = [_head(one, weighed, places) for one in heads]
+    errors = _errors_of_heads(aligned)
+    rows = [_head(one, weighed, errors[one.head], places) for one in heads]
     if args.csv:
-        atomic_write_text(args.csv, _csv(rows))
+        atomic_write_text(args.csv, heads_csv([_csv_row(row) for row in rows]))
     about = {
         "name": sample.name,
         "target": "the model's own greedy translation" if translating else "reference",
@@ -103,16 +106,32 @@ def run(args: argparse.Namespace) -> int:
         about["seed"] = args.seed
     if args.json:
         result = {"model": path.stem, "corpus": about, "heads": rows}
-        print(json.dumps(result | ({"alignment": aligned} if aligned else {}), ensure_ascii=False))
+        if aligned:
+            result["alignment"] = [one.to_dict() for one in aligned]
+        print(json.dumps(result, ensure_ascii=False))
     else:
         print("\n\n".join([_table(rows, about), *map(_aligned, aligned)]))
     return 0
 
 
-def _head(measured: MeasuredHead, weighed: Importance | None, places: Places) -> dict[str, Any]:
+def _errors_of_heads(aligned: Sequence[AlignmentErrors]) -> Mapping[Head, dict[str, float]]:
+    """Of each head of cross-attention one error by each reading of a row."""
+    found: dict[Head, dict[str, float]] = defaultdict(dict)
+    for errors in aligned:
+        for head, error in zip(errors.heads, errors.of_heads, strict=True):
+            found[head][f"alignment_error_{errors.reading.value}"] = float(error)
+    return found
+
+
+def _head(
+    measured: MeasuredHead,
+    weighed: Importance | None,
+    errors: dict[str, float],
+    places: Places,
+) -> dict[str, Any]:
     """As in the JSON; a number that this kind of attention does not have is left out."""
     kind, layer, head = measured.head
-    statistics = dataclasses.asdict(measured.statistics)
+    statistics = asdict(measured.statistics) | errors
     shares = statistics.pop("offset_shares")
     if shares is not None:
         statistics["offset_shares"] = dict(zip(("-1", "0", "1"), shares, strict=True))
@@ -133,7 +152,7 @@ def _role(role: Role, kind: AttentionKind, places: Places) -> dict[str, Any]:
 
     def shown(one: Evidence) -> dict[str, Any]:
         """With the words that its cell is about, in characters; null for special tokens."""
-        return dataclasses.asdict(one) | {
+        return asdict(one) | {
             "query_span": places.query(one, kind, reading),
             "key_span": places.key(one, kind),
         }
@@ -148,32 +167,18 @@ def _role(role: Role, kind: AttentionKind, places: Places) -> dict[str, Any]:
     }
 
 
-def _csv(rows: Sequence[dict[str, Any]]) -> str:
-    """A head a row: the roles it has, its numbers, and its score for every role."""
-    table = [_flat(row) for row in rows]
-    columns = list(dict.fromkeys(name for row in table for name in row))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n", restval="")
-    writer.writeheader()
-    writer.writerows(table)
-    return text.getvalue()
-
-
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    statistics = dict(row["statistics"])
+def _csv_row(row: Mapping[str, Any]) -> HeadRow:
+    """With importance and the shares at offsets among the statistics."""
+    statistics = {name: row[name] for name in ("importance",) if name in row} | row["statistics"]
     statistics.pop("distance_histogram", None)
     shares = statistics.pop("offset_shares", {})
-    flat = {name: row[name] for name in ("kind", "layer", "head")}
-    flat["roles"] = " ".join(_passed(row))
-    if "importance" in row:
-        flat["importance"] = row["importance"]
-    flat |= statistics | {f"offset {offset}": share for offset, share in shares.items()}
-    for role in row["roles"]:
-        sort, bracket, offset = role["role"].partition("(")
-        if bracket:
-            flat["positional offset"] = int(offset.removesuffix(")"))
-        flat[f"{sort} score"] = role["score"]
-    return flat
+    statistics |= {f"offset {offset}": share for offset, share in shares.items()}
+    verdicts = [Verdict(*(role[name] for name in Verdict._fields)) for role in row["roles"]]
+    return HeadRow(_head_of(row), statistics, verdicts)
+
+
+def _head_of(row: Mapping[str, Any]) -> Head:
+    return Head(AttentionKind(row["kind"]), row["layer"], row["head"])
 
 
 def _passed(row: dict[str, Any]) -> list[str]:
@@ -183,26 +188,22 @@ def _passed(row: dict[str, Any]) -> list[str]:
 def _table(rows: Sequence[dict[str, Any]], about: dict[str, Any]) -> str:
     """For people: a head a line with what it passes, then the roles that no head passes."""
     lines = [
-        f"{about['sentences']:,} sentences of {about['name']}, decoder fed {about['target']}",
+        f"{about['sentences']:,} sentence{'s' if about['sentences'] > 1 else ''} of "
+        f"{about['name']}, decoder fed {about['target']}",
         *([f"{about['left_out']:,} left out, empty or too long"] if about["left_out"] else []),
         "",
-        f"{'head':<20}{'confid.':>8}{'entropy':>8}{'specials':>9}{'distance':>9}"
-        f"{'import.' if 'importance' in rows[0] else '':>9}  roles: score (threshold)",
     ]
+    columns = [one for one in _COLUMNS if any(one.of(row) is not None for row in rows)]
+    titles = "".join(f"{one.title:>{one.width}}" for one in columns)
+    lines.append(f"{'head':<20}{titles}  roles: score (threshold)")
     for row in rows:
-        of_head = row["statistics"]
-        head = Head(row["kind"], row["layer"], row["head"])
-        distance = f"{of_head['mean_distance']:.1f}" if "mean_distance" in of_head else ""
-        weighed = f"{row['importance']:.4f}" if "importance" in row else ""
+        numbers = "".join(one.cell(row) for one in columns)
         passed = ", ".join(
             f"{role['role']} {role['score']:.2f} ({role['threshold']:.2f})"
             for role in row["roles"]
             if role["passed"]
         )
-        lines.append(
-            f"{'.'.join(map(str, head)):<20}{of_head['confidence']:>8.2f}{of_head['entropy']:>8.2f}"
-            f"{of_head['special_share']:>9.2f}{distance:>9}{weighed:>9}  {passed}".rstrip()
-        )
+        lines.append(f"{_head_of(row).code:<20}{numbers}  {passed}".rstrip())
     measured = dict.fromkeys(
         role["role"].partition("(")[0] for row in rows for role in row["roles"]
     )
@@ -212,12 +213,41 @@ def _table(rows: Sequence[dict[str, Any]], about: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _aligned(errors: dict[str, Any]) -> str:
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: str
+    title: str
+    digits: int = 2
+
+    @property
+    def width(self) -> int:
+        return max(7, len(self.title)) + 2
+
+    def of(self, row: Mapping[str, Any]) -> float | None:
+        value: float | None = row["statistics"].get(self.name, row.get(self.name))
+        return value
+
+    def cell(self, row: Mapping[str, Any]) -> str:
+        value = self.of(row)
+        return f"{'' if value is None else f'{value:.{self.digits}f}':>{self.width}}"
+
+
+_COLUMNS = (
+    _Column("confidence", "confid."),
+    _Column("entropy", "entropy"),
+    _Column("special_share", "specials"),
+    _Column("mean_distance", "distance", 1),
+    _Column("alignment_error_fed", "AER fed"),
+    _Column("alignment_error_predicted", "AER predicted"),
+    _Column("importance", "import.", 4),
+)
+
+
+def _aligned(errors: AlignmentErrors) -> str:
     """A line for people: the best head, then the mean map of each layer."""
-    best = errors["best"]
-    layers = ", ".join("–" if error is None else f"{error:.2f}" for error in errors["layers"])
+    layers = ", ".join("–" if math.isnan(error) else f"{error:.2f}" for error in errors.of_layers)
     return (
-        f"alignment error rate by the word {errors['reading']}: best head "
-        f"cross.{best['layer']}.{best['head']} {best['error']:.2f}; layers {layers}; "
-        f"diagonal {errors['diagonal']:.2f}"
+        f"alignment error rate by the word {errors.reading.value}: best head "
+        f"{errors.heads[errors.best].code} {errors.of_heads[errors.best]:.2f}; layers {layers}; "
+        f"diagonal {errors.diagonal:.2f}"
     )

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.analysis.claims import FEWEST_ROWS, MARGIN
 from core.analysis.gold import (
     ATTRACTED,
     DISTRACTOR,
-    FEWEST_LINKS,
-    MARGIN,
     RELATIONS,
     Direction,
     GoldScore,
@@ -164,7 +163,7 @@ def test_few_links_make_no_role(known: dict[Question, GoldScore]) -> None:
     assert score.accuracy.max() >= score.threshold
     assert not score.passed.any()
     checkpoint = planted()
-    often = gold_scores(checkpoint.model, checkpoint.tokenizer, PLANTED * FEWEST_LINKS)
+    often = gold_scores(checkpoint.model, checkpoint.tokenizer, PLANTED * FEWEST_ROWS)
     many = next(one for one in often if one.question == score.question)
     assert [head for head, passed in zip(many.heads, many.passed, strict=True) if passed] == [
         Head(ENCODER, 0, 4)

@@ -129,7 +129,7 @@ def test_every_role_has_a_baseline_and_a_threshold_as_documented(
     causal = sum(harmonic(length) / length for length in lengths) / len(lengths)
     assert found.score == pytest.approx(found.baseline) == pytest.approx(causal)
     assert not found.passed
-    assert found.details == {"on": "first"}
+    assert found.details == {"on": "first", "rows": sum(lengths)}
 
 
 def harmonic(n: int) -> float:

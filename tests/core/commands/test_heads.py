@@ -66,7 +66,10 @@ def test_json(
     (role,) = (role for role in previous["roles"] if role["passed"])
     assert role["role"] == "positional(-1)"
     assert "alignment" not in report
-    assert {*role} == {"role", "score", "baseline", "threshold", "passed", "best", "worst"}
+    assert {*role} == {
+        *("role", "score", "baseline", "threshold", "passed", "rows", "best", "worst"),
+    }
+    assert role["rows"] >= 20
     assert {*role["best"][0]} >= {"source", "target", "query", "key", "score"}
     assert len(role["best"]) + len(role["worst"]) == 3
     copying = head(report, "cross", 0, 0)
@@ -92,8 +95,10 @@ def test_a_table_for_people_and_one_for_programs(
     first = rows[0]
     assert (first["kind"], first["layer"], first["head"]) == ("encoder_self", "0", "0")
     assert first["roles"] == "positional(-1)"
-    assert first["positional offset"] == "-1"
+    assert first["positional role"] == "positional(-1)"
     assert float(first["positional score"]) == 1.0
+    assert (first["positional threshold"], first["positional passed"]) == ("0.9", "True")
+    assert 0 < float(first["positional baseline"]) < 0.5
     assert first["diagonal_score"] == ""
 
 
@@ -109,6 +114,21 @@ def test_text_of_one_language(
     assert report["corpus"]["sentences"] == 2
     evidence = report["heads"][0]["roles"][0]["best"][0]
     assert evidence["source"] == evidence["target"]
+
+
+def test_one_short_sentence_gives_no_role(
+    command: Command, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where there is nothing to choose between, the heaviest token says nothing."""
+    path = tmp_path / "text.txt"
+    path.write_text("dog.\n", encoding="utf-8")
+    assert command("heads", "--model", model, "--corpus", path, "--json") == 0
+    report = json.loads(capsys.readouterr().out)
+    roles = [role for one in report["heads"] for role in one["roles"]]
+    assert any(role["score"] >= role["threshold"] for role in roles)
+    assert not any(role["passed"] for role in roles)
+    assert command("heads", "--model", model, "--corpus", path) == 0
+    assert capsys.readouterr().out.startswith("1 sentence of text.txt, ")
 
 
 def test_gold_roles_on_generated_sentences(
@@ -132,6 +152,9 @@ def test_gold_roles_on_generated_sentences(
         assert one["best"]["error"] == min(each["error"] for each in one["heads"])
         assert one["least"] <= one["best"]["error"] <= 1
         assert len(one["heads"]) == sum(each["kind"] == "cross" for each in report["heads"])
+        for each in one["heads"]:
+            statistics = head(report, "cross", each["layer"], each["head"])["statistics"]
+            assert statistics[f"alignment_error_{one['reading']}"] == each["error"]
 
 
 def test_a_file_that_is_not_there(command: Command, model: Path, tmp_path: Path) -> None:
