@@ -345,8 +345,8 @@ class Heatmap(StageView):
         return bool(self._maps.pictures)
 
     def export_name(self) -> str:
-        name, quantity = super().export_name(), self.session.options.quantity
-        return name if quantity is Quantity.WEIGHT else f"{name} {NAMES[quantity]}"
+        weights = self.session.options.quantity is Quantity.WEIGHT
+        return super().export_name() if weights else self.header.title.text()
 
     def export_size(self) -> QSize:
         size = self._map_view.size()

@@ -8,7 +8,7 @@ from transformer_viz.drawing.heading import Heading
 from transformer_viz.drawing.legend import Legend
 from transformer_viz.drawing.link_choice import touching
 from transformer_viz.drawing.links import draw_links, series_color
-from transformer_viz.options import Combine, LinksForm
+from transformer_viz.options import Combine, LinksForm, Quantity
 from transformer_viz.quantities import Found, Quantities
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, scaled_font, set_role
@@ -271,6 +271,11 @@ class Links(StageView):
     @property
     def has_picture(self) -> bool:
         return self.canvas.scene is not None
+
+    def export_name(self) -> str:
+        found = self._quantities.of_heads
+        moved = found is not None and found.quantity is Quantity.NORM
+        return super().export_name() + " norm moved" * moved
 
     def export_size(self) -> QSize:
         """All of a picture that is scrolled here."""

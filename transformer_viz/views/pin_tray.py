@@ -8,6 +8,7 @@ from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from core.trace.trace import Head
+from transformer_viz.drawing.numbers import percent
 from transformer_viz.quantities import Found
 from transformer_viz.selection import Cell
 from transformer_viz.theme import GRID, scaled_font, set_role
@@ -31,7 +32,7 @@ _KEYS = "Arrows move the current pin, with Ctrl they pin another cell; Delete re
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A pinned cell, in tokens: what it is, in words, and its weight."""
+    """A pinned cell, in tokens: what it is, in words, and its weight; of a row the source's share."""
 
     cell: Cell
     name: str
@@ -50,7 +51,11 @@ def read_pin(found: Found, heads: Sequence[Head], axes: MapAxes, cell: Cell) -> 
     if row is not None:
         predicted = predicted_token(trace, kind, axes.rows.spans[row][-1])
         ahead = "" if predicted is None else f", predicts {token_name(predicted)}"
-        return Pin(cell, f"row {token_name(axes.rows.tokens[row])}{ahead}", "")
+        span, source = axes.rows.spans[row], found.source_shares(heads[0])
+        value = ""
+        if source is not None:
+            value = f"{percent(float(source[span.start : span.stop].mean()))} source"
+        return Pin(cell, f"row {token_name(axes.rows.tokens[row])}{ahead}", value)
     if column is not None:
         return Pin(cell, f"column {token_name(axes.columns.tokens[column])}", "")
     ends = ((trace.query_tokens(kind), query), (trace.key_tokens(kind), key))

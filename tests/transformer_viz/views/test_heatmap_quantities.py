@@ -233,6 +233,7 @@ def test_the_share_of_a_row_is_read_beside_its_cells(
     bar = QPoint(round(end.right()) + 20, round(end.center().y()))
     qtbot.mouseClick(heatmap.canvas, Qt.MouseButton.LeftButton, pos=bar)
     assert session.selection.pinned == ((4, None),)
+    assert heatmap.tray.tags[0].choose.text().endswith(f"  {share} source")
 
 
 def test_rollout_says_that_its_share_is_the_same_for_any_text(
@@ -290,5 +291,5 @@ def test_the_exported_picture_has_the_quantity_in_its_name_and_title(
     session: Session, heatmap: Heatmap
 ) -> None:
     session.change_options(quantity=Quantity.ALTI, scale=Scale.ROW)
-    assert heatmap.export_name().endswith("ALTI+")
+    assert heatmap.export_name() == "Source in the encoder · ALTI+ after layer 1"
     assert "ALTI+ after layer 1" in heatmap._heading.title

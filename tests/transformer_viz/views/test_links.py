@@ -507,6 +507,7 @@ def test_norms_are_drawn_as_links_up_to_the_largest_of_all_heads(
         assert strength == pytest.approx(norm / top, rel=1e-5)
     assert len(picture.links) == before, "a share of each row, whatever its sum"
     assert "of its norm" in links.caption.text()
+    assert links.export_name().endswith("norm moved")
     assert any("norm moved" in text for text in texts(links))
 
 
