@@ -81,7 +81,7 @@ class Controller(QObject):
         self.heads = HeadAnalysis(session, file.folder and file.folder / "heads", self)
         self.resolving = Resolving(session, engine, self)
         self.gating = Gating(session, engine, lambda: self.search, self)
-        self.effect = GateEffect(session, self)
+        self.effect = GateEffect(session, file.folder and file.folder / "effects", self)
         self.effect.set_search(self.search)
 
         self._ask = self._timer(TYPING_PAUSE, self._explain)

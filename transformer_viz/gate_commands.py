@@ -12,24 +12,22 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
-from transformer_viz.drawing.numbers import compact
+from transformer_viz.gate_effect import Sample
 from transformer_viz.gates import ALL_ON, STRONGEST, alone, scaled, silenced, switched
-from transformer_viz.heads.report import IMPORTANCE
 from transformer_viz.session import Session
 from transformer_viz.training.child import Child
 from transformer_viz.views.gate_bar import GateBar
 from transformer_viz.views.gate_controls import STEP
-from transformer_viz.views.wording import head_numbers
 
 if TYPE_CHECKING:
     from transformer_viz.window import Window
 
 MODELS = "Models (*.safetensors)"
+PAIRS = "Pairs of sentences (*.tsv *.tmx);;All files (*)"
 SAME_FILE = "This is the file of the model that is open; give the pruned one another name."
 _KEPT = (
     "The file has no weights of the heads that are off and translates as the model does without."
 )
-_MOST_LISTED = 3
 
 
 class GateCommands(QObject):
@@ -47,7 +45,7 @@ class GateCommands(QObject):
 
     def add_to(self, actions: Actions) -> None:
         menu = self._menu = actions.menu("Hea&d", "Switch o&ff")
-        session = self._session
+        session, effect = self._session, self._controller.effect
         heads = [
             actions.add("gate_off", menu, "&Off, or on again", self._switch, "Ctrl+M"),
             actions.add(
@@ -59,32 +57,34 @@ class GateCommands(QObject):
             ),
         ]
         menu.addSeparator()
-        gated = [
-            actions.add(
-                "gates_open", menu, "All heads o&n", partial(session.set_gates, ALL_ON), "Ctrl+0"
-            ),
-            actions.add(
-                "gates_effect", menu, "Measure the &effect", self._controller.effect.measure
-            ),
-        ]
+        all_on = partial(session.set_gates, ALL_ON)
+        gated = [actions.add("gates_open", menu, "All heads o&n", all_on, "Ctrl+0")]
+        menu.addSeparator()
+        measure = actions.add("gates_effect", menu, "&Effect", self._measure)
+        on_file = actions.add("gates_effect_file", menu, "Effect on a &file …", self.ask_for_pairs)
+        gated.append(on_file)
         prune = actions.add("prune", menu, "&Prune to a file …", self.ask_to_prune)
 
         def enable() -> None:
             trace, gates = session.trace, session.gates
             _enable(heads, trace is not None and trace.has_ids)
             _enable(gated, bool(gates))
+            following = effect.next_sample
+            known = effect.effect is not None and effect.sample == following
+            measure.setEnabled(bool(gates) and not effect.running and not known)
+            more = f"{following.sentences:,} sentences" if effect.has_sentences else "pairs …"
+            measure.setText(f"&Effect on {more}")
             _enable([prune], bool(silenced(gates)) and session.model is not None)
 
         for changed in (session.traceChanged, session.gatesChanged, session.modelChanged):
             changed.connect(enable)
+        effect.changed.connect(enable)
         enable()
 
     def bar(self, actions: Actions) -> GateBar:
         shown = (actions["gates_effect"], actions["prune"], actions["gates_open"])
         desk = self._controller
-        bar = GateBar(self._session, desk.gating, desk.effect, self.importance, shown)
-        desk.heads.changed.connect(bar.effect.refresh)
-        return bar
+        return GateBar(self._session, desk.gating, desk.effect, shown)
 
     def pop_up(self, place: QPoint) -> None:
         self._menu.popup(place)
@@ -94,19 +94,6 @@ class GateCommands(QObject):
         change = self._controller.gating.change
         own = change is not None and change.after is self._session.trace
         self._window.chips.mark(change.steps if own and change is not None else {})
-
-    def importance(self) -> str:
-        """Of the heads that are gated, as the Heads panel measured them; "" if it did not."""
-        report = self._controller.heads.report
-        known = {} if report is None else report.heads
-        gated = [head for head in self._session.gates if head in known]
-        numbers = [
-            f"{head_numbers(head)}: {compact(known[head].statistics[IMPORTANCE])}"
-            for head in gated
-            if IMPORTANCE in known[head].statistics
-        ]
-        more = len(numbers) - _MOST_LISTED
-        return ", ".join(numbers[:_MOST_LISTED]) + (f", {more} more" if more > 0 else "")
 
     def close(self) -> None:
         """A file that is being written is given up; none is left half written."""
@@ -131,6 +118,22 @@ class GateCommands(QObject):
             factor = round(gates.get(head, 1.0) + step, 2)
             gates = scaled(gates, [head], min(max(factor, 0.0), STRONGEST))
         session.set_gates(gates)
+
+    # The effect on a sample
+
+    def _measure(self) -> None:
+        effect = self._controller.effect
+        if effect.has_sentences:
+            effect.measure(effect.next_sample)
+        else:
+            self.ask_for_pairs()
+
+    def ask_for_pairs(self) -> None:
+        """And measure on them."""
+        title = "One table of pairs, or two aligned files: source, then target"
+        names, _filter = QFileDialog.getOpenFileNames(self._window, title, "", PAIRS)
+        if names:
+            self._controller.effect.measure(Sample(",".join(names[:2])))
 
     # Pruning
 

@@ -7,14 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
+from core.errors import UserError
+from core.heads import Head, read_head, write_gate
 from transformer_viz.gates import Gates
+from transformer_viz.languages import TRAINED, sides
 from transformer_viz.measuring import UNREADABLE, read_progress
 from transformer_viz.session import Search, Session
 from transformer_viz.training.child import Child
 
-SENTENCES = 300
+PAUSE = 1_000  # ms for which the gates stand still before they are measured
+LARGEST = 100_000_000
+"""Parameters: a larger model is not read into memory once more before somebody asks for it."""
+GRAMMAR = "grammar"
+FEW, MANY = 300, 3_000  # sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +43,36 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True)
+class Sample:
+    """`corpus`: "grammar" for generated sentences, or a file of pairs; at most so many."""
+
+    corpus: str = GRAMMAR
+    sentences: int = FEW
+
+    @property
+    def name(self) -> str:
+        return "test sentences" if self.corpus == GRAMMAR else f"sentences of {self._file}"
+
+    @property
+    def _file(self) -> str:
+        return ", ".join(Path(part).name for part in self.corpus.split(","))
+
+
+@dataclass(frozen=True, slots=True)
 class Effect:
-    """On `sentences`; `changed`: per cent of their translations that became another text."""
+    """
+    Attributes:
+        sentences: how many there were.
+        before: with all heads on.
+        changed: per cent of the translations that became another text.
+        importance: of the heads that are gated, nats a token.
+    """
 
     sentences: int
     before: Quality
     after: Quality
     changed: float
+    importance: Mapping[Head, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,39 +82,51 @@ class Question:
     model: Path
     gates: Gates
     search: Search
+    sample: Sample = Sample()
 
-    def arguments(self) -> list[str]:
-        """Of `python -m core`."""
-        heads = [f"--head={head.code}={factor!r}" for head, factor in self.gates.items()]
+    def arguments(self, kept: Path | None) -> list[str]:
+        """Of `python -m core`; `kept`: where it keeps what all heads on give."""
+        heads = [f"--head={write_gate(*gate)}" for gate in self.gates.items()]
         beam, alpha = self.search.beam, self.search.alpha
         return [
-            *("ablate", "--model", str(self.model), *heads, f"--sentences={SENTENCES}"),
+            *("ablate", "--model", str(self.model), *heads),
+            *(f"--corpus={self.sample.corpus}", f"--sentences={self.sample.sentences}"),
             *(f"--beam={beam}", f"--alpha={alpha}", "--json"),
+            *([] if kept is None else ["--keep", str(kept)]),
         ]
 
 
 class GateEffect(QObject):
-    """Follows the gates of the session. Measuring starts only when it is asked for; other gates
+    """Follows the gates of the session: once they stand still they are measured on a few test
+    sentences, if the model is for these; on more, or on others, when it is asked for. Other gates
     give it up, and what was measured before is known again when its gates come back.
 
     Attributes:
-        effect: of the gates that are set; None if it was not measured.
+        effect: of the gates that are set, measured last; None if it was not measured.
+        sample: what it was measured on, or is measured on now.
         share: how much of it is done, 0 to 1, while it is measured.
         problem: why the last measuring gave nothing, in one sentence.
     """
 
     changed = Signal()
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+    def __init__(
+        self, session: Session, folder: Path | None, parent: QObject | None = None
+    ) -> None:
+        """`folder`: where it is kept what all heads on give; None keeps nothing."""
         super().__init__(parent)
         self._session = session
+        self._folder = folder
         self._search = Search()
         self._known: list[tuple[Question, Effect]] = []
         self._asked: Question | None = None
-        self._child = Child(self)
+        self._child = Child(self, polite=True)
+        self._start = QTimer(self, singleShot=True, interval=PAUSE)
         self.effect: Effect | None = None
+        self.sample = Sample()
         self.share = 0.0
         self.problem = ""
+        self._start.timeout.connect(self.measure)
         self._child.progressed.connect(self._on_progress)
         self._child.finished.connect(self._on_answer)
         self._child.failed.connect(self._end)
@@ -93,19 +135,33 @@ class GateEffect(QObject):
 
     @property
     def running(self) -> bool:
-        return self._asked is not None
+        """Measuring, or about to."""
+        return self._asked is not None or self._start.isActive()
 
-    def measure(self) -> None:
-        question = self._question()
+    @property
+    def has_sentences(self) -> bool:
+        """Whether the test sentences are in the languages of the model."""
+        model = self._session.model
+        return model is not None and sides(model) == TRAINED and not model.languages
+
+    @property
+    def next_sample(self) -> Sample:
+        """Of the test sentences: a few, or many if a few have been measured."""
+        return Sample(sentences=FEW if self.effect is None else MANY)
+
+    def measure(self, sample: Sample = Sample()) -> None:
+        question = self._question(sample)
         if question is None or question == self._asked:
             return
-        self._asked = question
+        self._start.stop()
+        self._asked, self.sample = question, sample
         self.share, self.problem = 0.0, ""
-        self._child.run(question.arguments())
+        self._child.run(question.arguments(self._folder))
         self.changed.emit()
 
     def cancel(self) -> None:
         if self.running:
+            self._start.stop()
             self._child.cancel()
             self._end()
 
@@ -114,23 +170,38 @@ class GateEffect(QObject):
         self._search = search
         self._follow()
 
-    def _question(self) -> Question | None:
+    def _question(self, sample: Sample) -> Question | None:
         model, gates = self._session.model, self._session.gates
-        return Question(model.path, gates, self._search) if model is not None and gates else None
+        if model is None or not gates:
+            return None
+        return Question(model.path, gates, self._search, sample)
 
     def _on_model(self) -> None:
         self._known.clear()  # a file of the same name may hold another model
+        self._give_up()
         self._follow()
 
     def _follow(self) -> None:
-        """Give up what is measured for other gates; show what is known of these."""
-        question = self._question()
-        if self.running and question != self._asked:
+        """Give up what is measured for other gates; show what is known of these, or find out."""
+        if self._asked is not None and self._asked == self._question(self.sample):
+            return
+        self._give_up()
+        self.problem, self.effect = "", None
+        for question, effect in self._known:
+            if question == self._question(question.sample):
+                self.effect, self.sample = effect, question.sample
+        model = self._session.model
+        small = model is not None and model.parameters <= LARGEST
+        if self._session.gates and self.effect is None and small and self.has_sentences:
+            self.sample, self.share = Sample(), 0.0
+            self._start.start()
+        self.changed.emit()
+
+    def _give_up(self) -> None:
+        self._start.stop()
+        if self._asked is not None:
             self._child.cancel()
             self._asked = None
-        self.problem = ""
-        self.effect = next((effect for known, effect in self._known if known == question), None)
-        self.changed.emit()
 
     def _on_progress(self, line: str) -> None:
         progress = read_progress(line)
@@ -155,15 +226,18 @@ class GateEffect(QObject):
 
 
 def read_effect(answer: Any) -> Effect:
-    """From the JSON of `ablate`. Raises ValueError if it is not as documented."""
+    """From the JSON of `ablate`, of its only setting. Raises ValueError if it is not as
+    documented."""
     try:
+        [setting] = answer["settings"]
         return Effect(
             int(answer["sentences"]),
             _quality(answer["before"]),
-            _quality(answer["after"]),
-            float(answer["changed"]),
+            _quality(setting["after"]),
+            float(setting["changed"]),
+            {read_head(code): float(answer["importance"][code]) for code in setting["gates"]},
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, UserError) as error:
         raise ValueError(f"not the effect of gates: {error}") from error
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import torch
 
+from core.analysis.importance import importance
 from core.analysis.sample import Sample
 from core.corpus.grammar.generate import minimal_pairs
 from core.decoding.config import GREEDY, SearchConfig
@@ -16,8 +17,8 @@ from core.decoding.scoring import score_targets
 from core.decoding.translate import translate
 from core.evaluation.gold import PairScore, pair_score
 from core.evaluation.metrics import score
-from core.evaluation.pronouns import PronounSentence, as_pieces, observe
-from core.model.gates import Gates, gated
+from core.evaluation.pronouns import as_pieces, observe
+from core.heads import Head
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
 
@@ -45,102 +46,107 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """What a model, gated or not, makes of a sample: its translations, and how good they are."""
+
+    translations: tuple[str, ...]
+    quality: Quality
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """With all heads on: what the model makes of the sample, and how much its loss hangs on each
+    head, by ``Head.code`` (see ``core.analysis.importance``)."""
+
+    measured: Measured
+    importance: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Effect:
-    """The same sample with all gates open, and with the given ones.
+    """Of gates; ``changed``: per cent of the translations that became another text."""
 
-    Attributes:
-        sentences: how many.
-        changed: per cent of the translations that became another text.
-    """
-
-    sentences: int
-    before: Quality
     after: Quality
     changed: float
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    @classmethod
+    def between(cls, before: Measured, after: Measured) -> Self:
+        pairs = zip(before.translations, after.translations, strict=True)
+        return cls(after.quality, 100.0 * float(np.mean([one != other for one, other in pairs])))
 
 
-def ablate(
+BASELINE_PASSES = 3
+"""Over the sample: there and back for the importance, after the translating."""
+
+
+def baseline(
     model: Transformer,
     tokenizer: Tokenizer,
     sample: Sample,
-    gates: Gates,
     *,
     search: SearchConfig = GREEDY,
     seed: int = 0,
     progress: Callable[[int], None] = lambda done: None,
-) -> Effect:
-    """
-    Args:
-        model: in evaluation mode.
-        sample: with translations.
-        seed: of the minimal pairs that come with a generated sample.
-        progress: told how many of 2 · sentences translations are done; what it raises ends the
-            work.
-    """
-    pairs = _minimal_pairs(tokenizer, seed) if sample.gold else []
-    work = _Work(model, tokenizer, sample, search, pairs, progress)
-    before, plain = work.measure()
-    with gated(model, gates):
-        after, changed = work.measure()
-    return Effect(
-        sentences=len(sample.sources),
-        before=before,
-        after=after,
-        changed=100.0
-        * float(np.mean([one != other for one, other in zip(plain, changed, strict=True)])),
+) -> Baseline:
+    """As ``measure``, of which ``progress`` is told; it counts to 3 · sentences."""
+    count = len(sample.sources)
+    measured = measure(model, tokenizer, sample, search=search, seed=seed, progress=progress)
+    sides = tokenizer.encode_all(sample.sources), tokenizer.target.encode_all(sample.targets)
+    pairs = list(zip(*sides, strict=True))
+    found = importance(model, pairs, progress=lambda done: progress(count + 2 * done))
+    return Baseline(
+        measured,
+        {
+            Head(kind, layer, head).code: float(values[layer, head])
+            for kind, values in found.items()
+            for layer in range(len(values))
+            for head in model.config.kept_heads(kind, layer)
+        },
     )
 
 
-def _minimal_pairs(tokenizer: Tokenizer, seed: int) -> list[PronounSentence]:
-    return [
+def measure(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    sample: Sample,
+    *,
+    search: SearchConfig = GREEDY,
+    seed: int = 0,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Measured:
+    """
+    Args:
+        model: in evaluation mode; inside ``gated``, with those gates.
+        sample: with translations.
+        seed: of the minimal pairs that come with a generated sample.
+        progress: told how many translations are done; what it raises ends the work.
+    """
+    translations: list[str] = []
+    for start in range(0, len(sample.sources), CHUNK):
+        chunk = sample.sources[start : start + CHUNK]
+        translations += [one.text for one in translate(model, tokenizer, chunk, search)]
+        progress(len(translations))
+    scores = score(translations, sample.references)
+    pairs = zip(translations, sample.references, strict=True)
+    scored = score_targets(
+        model,
+        tokenizer.encode_all(sample.sources),
+        tokenizer.target.encode_all(sample.targets),
+    )
+    quality = Quality(
+        loss=-float(torch.cat(scored).mean(dtype=torch.float64)),
+        bleu=scores.bleu,
+        chrf=scores.chrf,
+        exact=100.0 * float(np.mean([text in references for text, references in pairs])),
+        pronoun=_pronoun(model, tokenizer, seed) if sample.gold else None,
+    )
+    return Measured(tuple(translations), quality)
+
+
+def _pronoun(model: Transformer, tokenizer: Tokenizer, seed: int) -> PairScore:
+    sentences = [
         as_pieces(sentence, tokenizer)
         for pair in minimal_pairs(MINIMAL_PAIRS, seed=seed, split="test")
         for sentence in pair
     ]
-
-
-@dataclass(slots=True)
-class _Work:
-    model: Transformer
-    tokenizer: Tokenizer
-    sample: Sample
-    search: SearchConfig
-    pairs: Sequence[PronounSentence]
-    progress: Callable[[int], None]
-    done: int = 0
-
-    def measure(self) -> tuple[Quality, list[str]]:
-        """With the translations."""
-        sample = self.sample
-        translations = self.translations()
-        scores = score(translations, sample.references)
-        exact = [
-            text in references
-            for text, references in zip(translations, sample.references, strict=True)
-        ]
-        scored = score_targets(
-            self.model,
-            self.tokenizer.encode_all(sample.sources),
-            self.tokenizer.target.encode_all(sample.targets),
-        )
-        quality = Quality(
-            loss=-float(torch.cat(scored).mean(dtype=torch.float64)),
-            bleu=scores.bleu,
-            chrf=scores.chrf,
-            exact=100.0 * float(np.mean(exact)),
-            pronoun=pair_score(observe(self.model, self.pairs).predicted) if self.pairs else None,
-        )
-        return quality, translations
-
-    def translations(self) -> list[str]:
-        texts: list[str] = []
-        for start in range(0, len(self.sample.sources), CHUNK):
-            chunk = self.sample.sources[start : start + CHUNK]
-            found = translate(self.model, self.tokenizer, chunk, self.search)
-            texts += [one.text for one in found]
-            self.done += len(chunk)
-            self.progress(self.done)
-        return texts
+    return pair_score(observe(model, sentences).predicted)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.bundled import model_path
 from core.errors import UserError
-from core.heads import Head, others_of_layer, read_gate, read_head
+from core.heads import AttentionKind, Head, others_of_layer, read_gate, read_head
 
 if TYPE_CHECKING:
-    from core.analysis.ablation import Effect, Quality
+    from core.analysis.ablation import Baseline, Effect, Quality
     from core.config import ModelConfig
 
 
@@ -34,6 +38,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="switch off all other heads of its layer; may be repeated",
+    )
+    parser.add_argument(
+        "--each",
+        action="store_true",
+        help="one after the other and not all together; every head if none is named",
+    )
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="FOLDER",
+        help="keep there what is measured with all heads on, and take it from there the next time",
     )
     add_sample_arguments(parser)
     parser.add_argument("--beam", type=int, default=1, help="1 is greedy search (1)")
@@ -62,39 +77,86 @@ def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Raises UserError for a head that the model lacks and for a corpus that cannot be used."""
-    from core.analysis.ablation import ablate
+    from core.analysis.ablation import BASELINE_PASSES, Effect, baseline, measure
+    from core.analysis.kept import Kept
     from core.analysis.sample import read_sample
     from core.checkpoints.opening import open_model
     from core.commands.counting import Counting
     from core.decoding.config import SearchConfig
     from core.device import choose_device
-    from core.model.gates import Gates
+    from core.model.gates import Gates, gated
 
     path = model_path(args.model)
     checkpoint = open_model(path, choose_device(args.device))
-    factors = chosen_factors(args.head, args.alone, checkpoint.config)
-    gates = Gates.of(checkpoint.config, factors)
+    model, tokenizer, config = checkpoint.model, checkpoint.tokenizer, checkpoint.config
+    chosen = settings(args.head, args.alone, config, each=args.each)
+    gates = [Gates.of(config, factors) for factors in chosen]
     sample = read_sample(args.corpus, args.sentences, seed=args.seed)
     if not sample.references:
         raise UserError(
             f"{args.corpus} has no translations; give FILE.tsv, FILE.tmx or SOURCE,TARGET."
         )
-    effect = ablate(
-        checkpoint.model,
-        checkpoint.tokenizer,
-        sample,
-        gates,
-        search=SearchConfig.of_model(checkpoint.provenance, beam=args.beam, alpha=args.alpha),
-        seed=args.seed,
-        progress=Counting(2 * len(sample.sources), sys.stderr, as_json=args.json),
-    )
+    search = SearchConfig.of_model(checkpoint.provenance, beam=args.beam, alpha=args.alpha)
+    work = (model, tokenizer, sample)
+    kept = None if args.keep is None else Kept(args.keep, *work, search, args.seed)
+    before = None if kept is None else kept.read()
+    ahead = 0 if before else BASELINE_PASSES
+    count = len(sample.sources)
+    tell = Counting((ahead + len(gates)) * count, sys.stderr, as_json=args.json)
+
+    if before is None:
+        before = baseline(*work, search=search, seed=args.seed, progress=tell)
+        if kept is not None:
+            kept.write(before)
+    effects = []
+    for passes, one in enumerate(gates, start=ahead):
+        told = partial(_tell, tell, passes * count)
+        with gated(model, one):
+            after = measure(*work, search=search, seed=args.seed, progress=told)
+        effects.append(Effect.between(before.measured, after))
     if args.json:
-        named = {head.code: factor for head, factor in factors.items()}
-        about = {"model": path.stem, "corpus": sample.name, "gates": named}
-        print(json.dumps(about | effect.to_dict()))
+        found = {
+            "model": path.stem,
+            "corpus": sample.name,
+            "sentences": count,
+            "before": asdict(before.measured.quality),
+            "importance": before.importance,
+            "settings": [
+                {"gates": {head.code: factor for head, factor in factors.items()}} | asdict(effect)
+                for factors, effect in zip(chosen, effects, strict=True)
+            ],
+        }
+        print(json.dumps(found))
     else:
-        print(_table(factors, effect))
+        print(_table(chosen, before, effects))
     return 0
+
+
+def _tell(tell: Callable[[int], None], begin: int, done: int) -> None:
+    tell(begin + done)
+
+
+def settings(
+    heads: list[str], alone: list[str], config: ModelConfig, *, each: bool
+) -> list[dict[Head, float]]:
+    """Of all that the arguments name, together, or ``each`` by itself, then of every head if none
+    is named.
+
+    Raises:
+        UserError: none is named, or one is not well formed or not in the model.
+    """
+    if not each:
+        return [chosen_factors(heads, alone, config)]
+    every = [
+        Head(kind, layer, head).code
+        for kind in AttentionKind
+        for layer in range(config.layers(kind))
+        for head in config.kept_heads(kind, layer)
+    ]
+    return [
+        *(chosen_factors([head], [], config) for head in heads or (every if not alone else [])),
+        *(chosen_factors([], [head], config) for head in alone),
+    ]
 
 
 def chosen_factors(heads: list[str], alone: list[str], config: ModelConfig) -> dict[Head, float]:
@@ -115,27 +177,39 @@ def chosen_factors(heads: list[str], alone: list[str], config: ModelConfig) -> d
     return factors
 
 
-def _table(factors: dict[Head, float], effect: Effect) -> str:
-    columns = zip(_figures(effect.before), _figures(effect.after), strict=True)
-    title = f"{effect.sentences:,} sentences"
-    return "\n".join(
-        [
-            *(f"{head.code} × {factor:g}" for head, factor in factors.items()),
-            "",
-            f"{title:<28}{'before':>10}{'after':>10}",
-            *(f"{name:<28}{before:>10}{after:>10}" for (name, before), (_, after) in columns),
-            f"{'other translations':<28}{'':>10}{effect.changed:>8.1f} %",
-        ]
-    )
-
-
-def _figures(quality: Quality) -> list[tuple[str, str]]:
-    figures = [
-        ("loss, nats a token", f"{quality.loss:.4f}"),
-        ("BLEU", f"{quality.bleu:.1f}"),
-        ("chrF", f"{quality.chrf:.1f}"),
-        ("exact translations", f"{quality.exact:.1f} %"),
+def _table(
+    chosen: Sequence[Mapping[Head, float]], before: Baseline, effects: Sequence[Effect]
+) -> str:
+    """For people: the model with all heads on, then each setting, its figures behind the last of
+    its heads."""
+    quality = before.measured.quality
+    names = ["import.", *_figures(quality), "changed"]
+    sentences = f"{len(before.measured.translations):,} sentences"
+    lines = [
+        _line(sentences, names),
+        _line("all heads on", ["", *_figures(quality).values()]),
     ]
+    for gates, effect in zip(chosen, effects, strict=True):
+        for head, factor in gates.items():
+            importance = f"{before.importance[head.code]:.4f}"
+            lines.append(_line(f"{head.code} × {factor:g}", [importance]))
+        figures = [*_figures(effect.after).values(), f"{effect.changed:.1f} %"]
+        lines[-1] += "".join(f"{figure:>9}" for figure in figures)
+    return "\n".join(lines)
+
+
+def _line(name: str, figures: Sequence[str]) -> str:
+    return f"{name:<28}" + "".join(f"{figure:>9}" for figure in figures)
+
+
+def _figures(quality: Quality) -> dict[str, str]:
+    """``pronoun``: right in both sentences of a pair."""
+    figures = {
+        "loss": f"{quality.loss:.4f}",
+        "BLEU": f"{quality.bleu:.1f}",
+        "chrF": f"{quality.chrf:.1f}",
+        "exact": f"{quality.exact:.1f} %",
+    }
     if quality.pronoun is not None:
-        figures.append(("pronoun, both of a pair", f"{quality.pronoun.both:.1f} %"))
+        figures["pronoun"] = f"{quality.pronoun.both:.1f} %"
     return figures

@@ -210,6 +210,7 @@ class Stage:
         self.engine = Engine(self.backend)
         file = SettingsFile(None)
         self.controller = Controller(self.session, self.engine, Settings(), file)
+        self.controller.effect._start.setInterval(10**8)  # no process by itself
         self.notices: list[str] = []
         self.traces: list[Trace | None] = []
         self.controller.noticed.connect(self.notices.append)

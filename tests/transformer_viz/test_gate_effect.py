@@ -1,15 +1,28 @@
 """The effect on a sample: what is asked of the child process, and what becomes of its answers."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from core import cli
 from core.trace.trace import AttentionKind, Head
+from tests.transformer_viz.heads.desk import FakeChild
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
-from transformer_viz.gate_effect import UNREADABLE, GateEffect, Question, read_effect
+from transformer_viz import gate_effect
+from transformer_viz.gate_effect import (
+    FEW,
+    LARGEST,
+    MANY,
+    UNREADABLE,
+    GateEffect,
+    Question,
+    Sample,
+    read_effect,
+)
 from transformer_viz.gates import ALL_ON, gates
 from transformer_viz.session import Search
 
@@ -25,25 +38,20 @@ def answer(loss: float = 0.5, pronoun: dict[str, float] | None = None) -> dict:
         "model": "good",
         "sentences": 300,
         "before": quality(0.1),
-        "after": quality(loss),
-        "changed": 12.5,
+        "importance": {"encoder_self.1.2": 0.0125, "cross.0.1": 0.5},
+        "settings": [{"gates": {"encoder_self.1.2": 0.0}, "after": quality(loss), "changed": 12.5}],
     }
 
 
 class Asked(Stage):
-    """A stage whose measuring starts no process."""
+    """A stage whose measuring starts no process, but at once."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(gate_effect, "Child", FakeChild)
         super().__init__()
         self.effect: GateEffect = self.controller.effect
-        self.child = self.effect._child
-        self.asked: list[list[str]] = []
-        self.cancelled = 0
-        monkeypatch.setattr(self.child, "run", self.asked.append)
-        monkeypatch.setattr(self.child, "cancel", self._cancel)
-
-    def _cancel(self) -> None:
-        self.cancelled += 1
+        self.child: FakeChild = self.effect._child
+        self.effect._start.setInterval(0)
 
 
 @pytest.fixture
@@ -57,24 +65,77 @@ def desk(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
 
 
 def test_the_command_understands_what_it_is_asked() -> None:
-    question = Question(Path("m.safetensors"), gates(OFF | HALF), Search(4, 0.9))
-    args = cli._parser(question.arguments()).parse_args(question.arguments())
+    sample = Sample("a.tsv", 20)
+    question = Question(Path("m.safetensors"), gates(OFF | HALF), Search(4, 0.9), sample)
+    arguments = question.arguments(Path("kept"))
+    args = cli._parser(arguments).parse_args(arguments)
     assert args.model == "m.safetensors"
     assert args.head == ["encoder_self.1.2=0.0", "cross.0.1=0.5"]
     assert (args.beam, args.alpha, args.json) == (4, 0.9, True)
+    assert (args.corpus, args.sentences, args.keep) == ("a.tsv", 20, Path("kept"))
 
 
-def test_nothing_is_measured_until_it_is_asked_for(desk: Asked) -> None:
+def test_gates_that_stand_still_are_measured(desk: Asked, qtbot: QtBot) -> None:
     desk.session.set_gates(OFF)
-    assert desk.asked == []
-    desk.effect.measure()
-    assert len(desk.asked) == 1
     assert desk.effect.running
+    desk.session.set_gates(HALF)
+    assert desk.child.asked == [], "they moved"
+    qtbot.waitUntil(lambda: len(desk.child.asked) == 1)
+    assert "--head=cross.0.1=0.5" in desk.child.asked[0]
+    assert "--sentences=300" in desk.child.asked[0]
+
+
+def test_the_process_leaves_the_processor_to_others(desk: Asked) -> None:
+    assert desk.child._polite
+
+
+def test_switched_on_again_nothing_is_measured(desk: Asked, qtbot: QtBot) -> None:
+    desk.session.set_gates(OFF)
+    desk.session.set_gates(ALL_ON)
+    qtbot.wait(20)
+    assert desk.child.asked == []
+    assert not desk.effect.running
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"provenance": {"imported": "marian", "languages": ["de", "en"]}},
+        {"provenance": {"imported": "marian"}},
+        {"languages": (">>deu<<",)},
+        {"parameters": LARGEST + 1},
+    ],
+)
+def test_for_other_languages_and_large_models_nothing_starts_by_itself(
+    desk: Asked, qtbot: QtBot, changes: dict[str, Any]
+) -> None:
+    desk.session.set_model(replace(desk.session.model, **changes), OFF)
+    assert desk.session.gates == OFF
+    qtbot.wait(20)
+    assert desk.child.asked == []
+    assert desk.effect.has_sentences == ("parameters" in changes)
+    desk.effect.measure(Sample("a.tsv"))
+    assert "--corpus=a.tsv" in desk.child.asked[0]
+
+
+def test_more_sentences_once_a_few_are_known(desk: Asked) -> None:
+    desk.session.set_gates(OFF)
+    assert desk.effect.next_sample == Sample(sentences=FEW)
+    desk.effect.measure()
+    desk.child.finished.emit(answer(loss=0.7))
+    assert desk.effect.next_sample == Sample(sentences=MANY)
+    desk.effect.measure(desk.effect.next_sample)
+    desk.session.set_gates(dict(OFF))
+    assert desk.effect.sample.sentences == MANY
+    desk.child.finished.emit(answer(loss=0.6))
+    desk.session.set_gates(HALF)
+    desk.session.set_gates(OFF)
+    assert (desk.effect.effect.after.loss, desk.effect.sample.sentences) == (0.6, MANY)
 
 
 def test_with_all_heads_on_there_is_nothing_to_measure(desk: Asked) -> None:
     desk.effect.measure()
-    assert desk.asked == []
+    assert desk.child.asked == []
 
 
 def test_progress_then_the_effect(desk: Asked) -> None:
@@ -88,13 +149,14 @@ def test_progress_then_the_effect(desk: Asked) -> None:
     assert not desk.effect.running
     assert desk.effect.effect.after.loss == 0.5
     assert desk.effect.effect.before.pronoun == 97.0
+    assert desk.effect.effect.importance == {Head(AttentionKind.ENCODER_SELF, 1, 2): 0.0125}
 
 
 def test_other_gates_give_it_up(desk: Asked) -> None:
     desk.session.set_gates(OFF)
     desk.effect.measure()
-    desk.session.set_gates(HALF)
-    assert desk.cancelled == 1
+    desk.session.set_gates(ALL_ON)
+    assert desk.child.cancelled == 1
     assert not desk.effect.running
     assert desk.effect.effect is None
 
@@ -126,7 +188,7 @@ def test_cancelled_it_leaves_nothing(desk: Asked) -> None:
     desk.session.set_gates(OFF)
     desk.effect.measure()
     desk.effect.cancel()
-    assert desk.cancelled == 1
+    assert desk.child.cancelled == 1
     assert (desk.effect.running, desk.effect.effect, desk.effect.problem) == (False, None, "")
 
 

@@ -101,7 +101,9 @@ def test_changed_tokens_are_marked_in_the_translation(shown: Shown) -> None:
 def test_a_button_of_the_bar_restores_all(shown: Shown) -> None:
     shown.press(Qt.Key.Key_M, CONTROL)
     (button,) = (
-        one for one in shown.window.gate_bar.findChildren(QPushButton) if "on" in one.text()
+        one
+        for one in shown.window.gate_bar.findChildren(QPushButton)
+        if one.text() == "All heads on"
     )
     shown.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert shown.session.gates == ALL_ON
@@ -171,15 +173,57 @@ def test_the_heads_map_marks_and_names_gates(shown: Shown) -> None:
 def test_the_effect_is_shown_where_it_was_measured(shown: Shown) -> None:
     line, effect = shown.window.gate_bar.effect, shown.controller.effect
     shown.session.set_gates({HEAD: 0.0})
+    assert line.running.isVisible()
+    effect.cancel()
     assert not line.isVisible()
     effect.effect = read_effect(answer(loss=0.75, pronoun={"both": 50.0}))
     effect.changed.emit()
     figures = {one.accessibleName() for one in line.figures.children() if one.isWidgetType()}
-    assert "loss 0.100 → 0.750" in figures
+    assert "loss 0.1000 → 0.7500" in figures
     assert "on 300 test sentences 12 % translated otherwise" in figures
     assert "“it” right 50 → 50 %" in figures
+    assert "importance Encoder self 2.3: 0.0125" in figures
     assert line.figures.isVisible()
     assert not line.running.isVisible()
+
+
+def test_a_button_measures_on_more_sentences(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    effect, command = shown.controller.effect, shown.window.commands["gates_effect"]
+    asked: list[list[str]] = []
+    monkeypatch.setattr(effect._child, "run", asked.append)
+    shown.session.set_gates({HEAD: 0.0})
+    assert not command.isEnabled(), "it is being measured, or soon will be"
+    effect.cancel()
+    for sentences in (300, 3_000):
+        (button,) = (
+            one
+            for one in shown.window.gate_bar.findChildren(QPushButton)
+            if one.text() == f"Effect on {sentences:,} sentences"
+        )
+        shown.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert f"--sentences={sentences}" in asked[-1]
+        told = f"Measuring the effect on {sentences:,} test sentences …"
+        assert shown.window.gate_bar.effect.told.text() == told
+        effect._child.finished.emit(answer())
+    assert not command.isEnabled(), "there is nothing more to measure"
+
+
+def test_a_model_of_other_languages_is_measured_on_pairs_of_its_own(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    effect, command = shown.controller.effect, shown.window.commands["gates_effect"]
+    asked: list[list[str]] = []
+    monkeypatch.setattr(effect._child, "run", asked.append)
+    foreign = {"imported": "marian", "languages": ["es", "fr"]}
+    shown.session.set_model(replace(shown.session.model, provenance=foreign), {HEAD: 0.0})
+    assert not effect.running
+    assert command.text() == "&Effect on pairs …"
+    files = ["/a/x.es", "/a/x.fr"]
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_arguments: (files, ""))
+    command.trigger()
+    assert "--corpus=/a/x.es,/a/x.fr" in asked[0]
+    told = "Measuring the effect on 300 sentences of x.es, x.fr …"
+    assert shown.window.gate_bar.effect.told.text() == told
 
 
 def test_a_trace_from_a_file_cannot_be_gated(shown: Shown, tmp_path: Path) -> None:

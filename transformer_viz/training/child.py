@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QObject, QProcess, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QProcess, Signal
 
 from transformer_viz.training.launch import child
 
-_KILLED_WITHIN = 2_000  # ms
+_POLITE = 15  # niceness
 
 
 class Child(QObject):
@@ -22,10 +23,16 @@ class Child(QObject):
     runningChanged = Signal(bool)
 
     def __init__(
-        self, parent: QObject | None = None, parse: Callable[[str], Any] = json.loads
+        self,
+        parent: QObject | None = None,
+        parse: Callable[[str], Any] = json.loads,
+        *,
+        polite: bool = False,
     ) -> None:
+        """`polite`: whatever else wants the processor goes first, where the system can do that."""
         super().__init__(parent)
         self._parse = parse
+        self._polite = polite
         self._process: QProcess | None = None
         self._errors = ""
         self._begun = ""  # of a line on stderr
@@ -41,19 +48,28 @@ class Child(QObject):
         process.finished.connect(self._on_finished)
         process.errorOccurred.connect(self._on_error)
         process.readyReadStandardError.connect(self._on_said)
+        process.started.connect(self._on_started)
         self._process, self._errors, self._begun = process, "", ""
         self.runningChanged.emit(True)
         process.start()
 
     def cancel(self) -> None:
-        """End it without an answer."""
+        """End it without an answer; it takes a moment to go, for which nobody waits."""
         process, self._process = self._process, None
         if process is not None:
-            process.blockSignals(True)
+            process.finished.disconnect(self._on_finished)
+            process.errorOccurred.disconnect(self._on_error)
+            process.readyReadStandardError.disconnect(self._on_said)
+            process.finished.connect(process.deleteLater)
+            application = QCoreApplication.instance()
+            assert application is not None
+            application.aboutToQuit.connect(process.waitForFinished)
             process.kill()
-            process.waitForFinished(_KILLED_WITHIN)
-            process.deleteLater()
             self.runningChanged.emit(False)
+
+    def _on_started(self) -> None:
+        if self._polite and self._process is not None and hasattr(os, "setpriority"):
+            os.setpriority(os.PRIO_PROCESS, self._process.processId(), _POLITE)
 
     def _on_said(self) -> None:
         process = self._process

@@ -1,29 +1,29 @@
 """The effect of the gates on a sample: being measured, measured, or not."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
+from core.heads import Head
 from transformer_viz.drawing.numbers import signed
-from transformer_viz.gate_effect import SENTENCES, Effect, GateEffect
+from transformer_viz.gate_effect import Effect, GateEffect, Sample
 from transformer_viz.theme import GRID, set_role
+from transformer_viz.training.statistics import head_label
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.wording import plain_tooltip
 
 _STEPS = 1000
+_MOST_LISTED = 2
 
 
 class EffectLine(QWidget):
     """Takes no room while there is nothing to say."""
 
-    def __init__(
-        self, effect: GateEffect, importance: Callable[[], str], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, effect: GateEffect, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._effect = effect
-        self._importance = importance
         self.setAccessibleName("Effect on a sample")
         self.running = QWidget()
         self.bar = QProgressBar()
@@ -36,13 +36,13 @@ class EffectLine(QWidget):
         self.cancel.clicked.connect(effect.cancel)
         self.problem = ElidedLabel("error")
         self.figures = QWidget()
-        self._flow = FlowLayout(self.figures, 5 * GRID)
+        self._flow = FlowLayout(self.figures, 5 * GRID, between_lines=GRID)
         row = QHBoxLayout(self.running)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(3 * GRID)
-        told = QLabel(f"Translating {SENTENCES} test sentences, with all heads on and as now …")
-        set_role(told, "soft")
-        row.addWidget(told)
+        self.told = QLabel()
+        set_role(self.told, "soft")
+        row.addWidget(self.told)
         row.addWidget(self.bar, 1)
         row.addWidget(self.cancel)
         stack = QHBoxLayout(self)
@@ -58,43 +58,35 @@ class EffectLine(QWidget):
         self.problem.setVisible(bool(effect.problem) and not effect.running)
         self.figures.setVisible(effect.effect is not None and not effect.running)
         self.setVisible(effect.running or bool(effect.problem) or effect.effect is not None)
+        sample = effect.sample
+        self.told.setText(f"Measuring the effect on {sample.sentences:,} {sample.name} …")
         self.bar.setValue(round(_STEPS * effect.share))
         self.problem.setText(effect.problem)
         if effect.effect is not None:
-            self._show(effect.effect)
+            self._show(effect.effect, effect.sample)
 
-    def _show(self, effect: Effect) -> None:
+    def _show(self, effect: Effect, sample: Sample) -> None:
         while (item := self._flow.takeAt(0)) is not None:
             figure = item.widget()
             assert figure is not None
             figure.deleteLater()
-        lines = list(effect_figures(effect))
-        importance = self._importance()
-        if importance:
-            lines.append(("importance", importance, _IMPORTANCE))
-        for name, value, meaning in lines:
-            self._flow.addWidget(_figure(name, value, meaning))
+        for line in effect_figures(effect, sample):
+            self._flow.addWidget(_figure(*line))
         self.figures.updateGeometry()
 
 
-_IMPORTANCE = (
-    "E |Att_h · ∂L/∂Att_h| of the heads that are gated (Michel et al. 2019, section 4.1), from the "
-    "Heads panel: what the gradient expects, before anything is switched off"
-)
-
-
-def effect_figures(effect: Effect) -> Iterator[tuple[str, str, str]]:
+def effect_figures(effect: Effect, sample: Sample) -> Iterator[tuple[str, str, str]]:
     """(name, before → after, what it is) of every figure."""
     before, after = effect.before, effect.after
     yield (
-        f"on {effect.sentences} test sentences",
+        f"on {effect.sentences:,} {sample.name}",
         f"{effect.changed:.0f} % translated otherwise",
-        "Generated test sentences whose translation became another text. The figures beside it: "
+        "How many of them have another translation than with all heads on. The figures beside it: "
         "with all heads on → now",
     )
     yield (
         "loss",
-        f"{signed(before.loss, 3)} → {signed(after.loss, 3)}",
+        f"{signed(before.loss, 4)} → {signed(after.loss, 4)}",
         "Mean cross-entropy of a token of the references, nats; more is worse",
     )
     yield (
@@ -103,7 +95,7 @@ def effect_figures(effect: Effect) -> Iterator[tuple[str, str, str]]:
         "How much of the references stands in the translations, 0 to 100",
     )
     yield (
-        "as the reference",
+        "exact",
         f"{before.exact:.0f} → {after.exact:.0f} %",
         "Translations that are the reference, to the character",
     )
@@ -113,6 +105,22 @@ def effect_figures(effect: Effect) -> Iterator[tuple[str, str, str]]:
             f"{before.pronoun:.0f} → {after.pronoun:.0f} %",
             "Minimal pairs in which the model puts the right pronoun for “it” in both sentences",
         )
+    yield "importance", _listed(effect.importance), _IMPORTANCE
+
+
+_IMPORTANCE = (
+    "How steeply the loss hangs on each of these heads while all are on: mean of |∂loss/∂gate| "
+    "(Michel et al. 2019, section 4.1), nats a token. What the gradient expects of switching one "
+    "off; what came of it is the loss"
+)
+
+
+def _listed(importance: Mapping[Head, float]) -> str:
+    """Of some heads, the most important ones first."""
+    falling = sorted(importance.items(), key=lambda one: -one[1])
+    numbers = [f"{head_label(head)}: {signed(value, 4)}" for head, value in falling[:_MOST_LISTED]]
+    more = len(falling) - len(numbers)
+    return ", ".join(numbers) + (f", {more} more" if more else "")
 
 
 def _figure(name: str, value: str, meaning: str) -> QWidget:

@@ -7,9 +7,11 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 class FlowLayout(QLayout):
     """Widgets keep their preferred size and are centred in their line; hidden ones take no room."""
 
-    def __init__(self, parent: QWidget, spacing: int) -> None:
+    def __init__(self, parent: QWidget, spacing: int, between_lines: int | None = None) -> None:
+        """`between_lines`: the spacing too, unless it is said."""
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
+        self._between_lines = spacing if between_lines is None else between_lines
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(spacing)
 
@@ -62,8 +64,8 @@ class FlowLayout(QLayout):
                 if move:
                     item.setGeometry(QRect(QPoint(x, y + (height - size.height()) // 2), size))
                 x += size.width() + self.spacing()
-            y += height + self.spacing()
-        return max(0, y - rect.top() - self.spacing())
+            y += height + self._between_lines
+        return max(0, y - rect.top() - self._between_lines)
 
     def _lines(self, width: int) -> list[list[QLayoutItem]]:
         lines: list[list[QLayoutItem]] = []

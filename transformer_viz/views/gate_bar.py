@@ -1,7 +1,5 @@
 """Which heads are off or scaled, what that changes, and the way back."""
 
-from collections.abc import Callable
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
@@ -39,12 +37,10 @@ class GateBar(QFrame):
         session: Session,
         gating: Gating,
         effect: GateEffect,
-        importance: Callable[[], str],
         actions: tuple[QAction, QAction, QAction],
         parent: QWidget | None = None,
     ) -> None:
-        """`actions`: measure the effect, prune to a file, all heads on; `importance`: of the gated
-        heads in one line, or nothing."""
+        """`actions`: measure the effect, prune to a file, all heads on."""
         super().__init__(parent)
         self._session = session
         self._gating = gating
@@ -59,7 +55,7 @@ class GateBar(QFrame):
         set_role(self.numbers, "soft")
         self.numbers.setToolTip(plain_tooltip(_LOG_PROBABILITY))
         self.numbers.setAccessibleDescription(_LOG_PROBABILITY)
-        self.effect = EffectLine(effect, importance)
+        self.effect = EffectLine(effect)
         self._lay_out([_button(action, self) for action in actions])
 
         gating.changed.connect(self._show_change)
@@ -130,11 +126,12 @@ def log_probabilities(change: Change) -> str:
 
 
 def _button(action: QAction, parent: QWidget) -> QPushButton:
-    """Runs the action, and is enabled as it is."""
-    button = QPushButton(plain(action.text()), parent)
+    """Runs the action, and is named and enabled as it is."""
+    button = QPushButton(parent)
     button.clicked.connect(action.trigger)
 
     def follow() -> None:
+        button.setText(plain(action.text()))
         button.setEnabled(action.isEnabled())
 
     action.changed.connect(follow)

@@ -11,21 +11,44 @@ from core.errors import UserError
 Command = Callable[..., int]
 
 
-def test_as_json(command: Command, trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_as_json(
+    tmp_path: Path, command: Command, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     model = trained / "model.safetensors"
     words = ("--head", "cross.0.1", "--head", "encoder_self.0.0=0.5", "--sentences", "8", "--json")
-    assert command("ablate", "--model", model, *words) == 0
+    keep = ("--keep", tmp_path / "kept")
+    assert command("ablate", "--model", model, *words, *keep) == 0
     captured = capsys.readouterr()
     result = json.loads(captured.out)
-    assert result["model"] == "model"
-    assert result["corpus"] == "grammar"
-    assert result["gates"] == {"cross.0.1": 0.0, "encoder_self.0.0": 0.5}
-    assert result["sentences"] == 8
+    assert (result["model"], result["corpus"], result["sentences"]) == ("model", "grammar", 8)
+    (setting,) = result["settings"]
+    assert setting["gates"] == {"cross.0.1": 0.0, "encoder_self.0.0": 0.5}
     assert result["before"].keys() == {"loss", "bleu", "chrf", "exact", "pronoun"}
-    assert result["before"]["pronoun"].keys() == {"first", "second", "both"}
-    assert result["before"]["loss"] != result["after"]["loss"]
+    assert setting["after"].keys() == result["before"].keys()
+    assert setting["after"]["pronoun"].keys() == {"first", "second", "both"}
+    assert result["before"]["loss"] != setting["after"]["loss"]
+    assert result["importance"]["cross.0.1"] > 0
     last = json.loads(captured.err.splitlines()[-1])
-    assert (last["done"], last["total"]) == (16, 16)
+    assert (last["done"], last["total"]) == (32, 32)
+    assert command("ablate", "--model", model, *words, *keep) == 0
+    again = capsys.readouterr()
+    assert json.loads(again.out) == result
+    last = json.loads(again.err.splitlines()[-1])
+    assert (last["done"], last["total"]) == (8, 8), "with all heads on it is measured once"
+
+
+def test_each_head_by_itself(
+    command: Command, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ("--model", trained / "model.safetensors", "--sentences", "2", "--json", "--each")
+    assert command("ablate", *model, "--head", "cross.0.1", "--alone", "decoder_self.0.1") == 0
+    gates = [one["gates"] for one in json.loads(capsys.readouterr().out)["settings"]]
+    assert gates == [{"cross.0.1": 0.0}, {"decoder_self.0.0": 0.0}]
+    assert command("ablate", *model) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [list(one["gates"]) for one in result["settings"]] == [
+        [code] for code in result["importance"]
+    ]
 
 
 def test_for_people_and_of_files(
@@ -35,9 +58,11 @@ def test_for_people_and_of_files(
     path.write_text("The dog sleeps.\tDer Hund schläft.\n", encoding="utf-8")
     words = ("--model", trained / "model.safetensors", "--corpus", path, "--beam", "2")
     assert command("ablate", *words, "--alone", "decoder_self.0.1") == 0
-    first, second, *_ = capsys.readouterr().out.splitlines()
-    assert first == "decoder_self.0.0 × 0"
-    assert second == "decoder_self.0.2 × 0" or not second
+    names, on, off = capsys.readouterr().out.splitlines()
+    assert names.split()[2:] == ["import.", "loss", "BLEU", "chrF", "exact", "changed"]
+    assert on.startswith("all heads on ")
+    assert off.startswith("decoder_self.0.0 × 0 ")
+    assert len(names) == len(on) + 9 == len(off)
 
 
 def test_what_cannot_be_done(tmp_path: Path, command: Command, trained: Path) -> None:

@@ -1,0 +1,68 @@
+"""What a model makes of a sample with all heads on, kept in a folder from one run to the next.
+
+A file is named after all that its numbers hang on: the model's own numbers and pieces, the
+sentences, how they are translated. So nothing in the folder can be out of date.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+from core.analysis.ablation import Baseline, Measured, Quality
+from core.analysis.sample import Sample
+from core.decoding.config import SearchConfig
+from core.errors import UserError
+from core.evaluation.gold import PairScore
+from core.files import atomic_write_text
+from core.model.transformer import Transformer
+from core.text.tokenizer import Tokenizer
+
+FORMAT = 1
+MOST_FILES = 30
+
+
+class Kept:
+    def __init__(
+        self,
+        folder: Path,
+        model: Transformer,
+        tokenizer: Tokenizer,
+        sample: Sample,
+        search: SearchConfig,
+        seed: int,
+    ) -> None:
+        about = (sample.sources, sample.references, bool(sample.gold), asdict(search), seed)
+        digest = hashlib.sha256(json.dumps([FORMAT, str(model.device), *about]).encode())
+        digest.update(json.dumps(model.config.to_dict()).encode())
+        digest.update(tokenizer.identity)
+        for parameter in model.parameters():
+            digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+        self._path = folder / f"{digest.hexdigest()}.json"
+
+    def read(self) -> Baseline | None:
+        """None where there is nothing, or nothing that can be read."""
+        try:
+            values = json.loads(self._path.read_text(encoding="utf-8"))
+            quality = values["measured"]["quality"]
+            pronoun = quality.pop("pronoun")
+            kept = Quality(**quality, pronoun=None if pronoun is None else PairScore(**pronoun))
+            translations = tuple(values["measured"]["translations"])
+            return Baseline(Measured(translations, kept), values["importance"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def write(self, baseline: Baseline) -> None:
+        """And drop the oldest files. What cannot be written is measured again another time."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write_text(self._path, json.dumps(asdict(baseline)))
+            files = sorted(self._path.parent.glob("*.json"), key=lambda path: path.stat().st_mtime)
+            for path in files[:-MOST_FILES]:
+                path.unlink(missing_ok=True)
+        except (OSError, UserError):
+            return
