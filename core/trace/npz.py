@@ -12,20 +12,19 @@ left alone.
 from __future__ import annotations
 
 import zipfile
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
-from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from core.errors import UserError
 from core.files import atomic_write
 from core.heads import Head, read_gate, write_gate
 from core.text.tokens import Token, TokenKind
+from core.trace.npz_file import NpzArrays, open_npz
 from core.trace.pieces import located, read_tokens, spelled
 from core.trace.trace import Attention, AttentionKind, StoredAttention, Trace
 
@@ -33,10 +32,6 @@ _ROW_SUM_TOLERANCE = 1e-2
 _TOKENS = ("source_tokens", "target_tokens", "predicted_tokens")
 _SPECIALS = "special_tokens"
 _GATES = "gates"
-_NAMES = (
-    *(*_TOKENS, _SPECIALS, "log_probabilities", "text", "translation", _GATES),
-    *(kind.value for kind in AttentionKind),
-)
 
 
 def maps_size(trace: Trace) -> tuple[int, int]:
@@ -118,123 +113,106 @@ def load_npz(path: str | Path) -> Trace:
             sentence names the array.
     """
     path = Path(path)
-    arrays = _read(path)
-    pieces = {name: _texts(path, arrays, name) for name in (*_TOKENS, _SPECIALS)}
-    attention: dict[AttentionKind, Attention] = {
-        kind: _stored(_checked(path, arrays[kind.value], kind, pieces))
-        for kind in AttentionKind
-        if kind.value in arrays
-    }
-    if not attention:
-        names = ", ".join(kind.value for kind in AttentionKind)
-        raise UserError(f"{path} holds no attention: it needs at least one of {names}.")
-    for name in ("predicted_tokens", "log_probabilities"):
-        if name in arrays and arrays[name].shape != (len(pieces["target_tokens"]),):
-            raise UserError(f"{path}: {name} must have one entry for each of the target_tokens.")
+    with open_npz(path) as file:
+        kinds = [kind for kind in AttentionKind if kind.value in file.names]
+        if not kinds:
+            names = ", ".join(kind.value for kind in AttentionKind)
+            raise UserError(f"{path} holds no attention: it needs at least one of {names}.")
+        _check_shapes(path, file, kinds)
+        pieces = {name: _texts(path, file, name) for name in (*_TOKENS, _SPECIALS)}
+        attention: dict[AttentionKind, Attention] = {
+            kind: _stored(_maps(path, file, kind)) for kind in kinds
+        }
+        log_probabilities = _log_probabilities(path, file)
+        gates = _gates(path, file)
+        text, translation = (_text(path, file, name) for name in ("text", "translation"))
     source, target, predicted = (read_tokens(pieces[name], pieces[_SPECIALS]) for name in _TOKENS)
-    text = _text(path, arrays, "text") or spelled(source or target)
+    text = text or spelled(source or target)
     return Trace(
         source_tokens=located(source, text),
         target_tokens=target,
         predicted_tokens=predicted,
-        log_probabilities=_log_probabilities(path, arrays),
+        log_probabilities=log_probabilities,
         attention=attention,
         text=text,
-        translation=_text(path, arrays, "translation") or spelled(predicted or target),
-        gates=_gates(path, arrays),
+        translation=translation or spelled(predicted or target),
+        gates=gates,
     )
 
 
-def _read(path: Path) -> dict[str, NDArray[np.generic]]:
-    """The arrays of a trace that the file has."""
-    try:
-        file = np.load(path, allow_pickle=False)
-        if not isinstance(file, NpzFile):
-            raise ValueError("a single array")
-        with file:
-            return {name: _array(path, file, name) for name in _NAMES if name in file.files}
-    except OSError as error:
-        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
-    except MemoryError as error:
-        raise UserError(f"{path} is too large for the memory of this machine.") from error
-    # What zipfile and NumPy raise for damaged, encrypted, pickled and other files.
-    except (ValueError, KeyError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
-        raise UserError(f"{path} is not a trace: NumPy cannot read it as .npz.") from error
+def _check_shapes(path: Path, file: NpzArrays, kinds: Sequence[AttentionKind]) -> None:
+    """From headers alone, before anything large is read."""
+    for kind in kinds:
+        queries = "source_tokens" if kind is AttentionKind.ENCODER_SELF else "target_tokens"
+        keys = "target_tokens" if kind is AttentionKind.DECODER_SELF else "source_tokens"
+        expected = tuple(_count(path, file, name) for name in (queries, keys))
+        for name, tokens in zip((queries, keys), expected, strict=True):
+            if not tokens:
+                raise UserError(f"{path}: {kind.value} needs the array {name}, one text a token.")
+        shape, dtype = file.layout(kind.value)
+        if len(shape) != 4 or shape[2:] != expected or 0 in shape:
+            raise UserError(
+                f"{path}: {kind.value} has shape {list(shape)}; expected [layers, heads, "
+                f"{expected[0]}, {expected[1]}], by the number of "
+                f"{' and '.join(dict.fromkeys((queries, keys)))}."
+            )
+        _require_numbers(path, kind.value, dtype)
+    for name in ("predicted_tokens", "log_probabilities"):
+        tokens = _count(path, file, "target_tokens")
+        if name in file.names and file.layout(name)[0] != (tokens,):
+            raise UserError(f"{path}: {name} must have one entry for each of the target_tokens.")
 
 
-def _array(path: Path, file: NpzFile, name: str) -> NDArray[np.generic]:
-    try:
-        array: NDArray[np.generic] = file[name]
-    except (ValueError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+def _count(path: Path, file: NpzArrays, name: str) -> int:
+    """How many texts an array has; 0 where there is none."""
+    if name not in file.names:
+        return 0
+    shape, dtype = file.layout(name)
+    if len(shape) != 1 or (shape[0] and not np.issubdtype(dtype, np.str_)):
         raise UserError(
-            f"{path}: {name} cannot be read; it is damaged, or holds Python objects in place of "
-            "numbers or text."
-        ) from error
-    return array
-
-
-def _texts(path: Path, arrays: Mapping[str, NDArray[np.generic]], name: str) -> list[str]:
-    """An array of texts; [] where there is none."""
-    array = arrays.get(name)
-    if array is None:
-        return []
-    if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.str_)):
-        raise UserError(
-            f"{path}: {name} has shape {list(array.shape)} and type {array.dtype}; expected a "
-            "list of texts, one a token."
+            f"{path}: {name} has shape {list(shape)} and type {dtype}; expected a list of texts, "
+            "one a token."
         )
-    texts: list[str] = array.tolist()
+    return shape[0]
+
+
+def _texts(path: Path, file: NpzArrays, name: str) -> list[str]:
+    if not _count(path, file, name):
+        return []
+    texts: list[str] = file.read(name).tolist()
     return texts
 
 
-def _text(path: Path, arrays: Mapping[str, NDArray[np.generic]], name: str) -> str:
-    array = arrays.get(name)
-    if array is None:
+def _text(path: Path, file: NpzArrays, name: str) -> str:
+    if name not in file.names:
         return ""
-    if array.ndim != 0 or not np.issubdtype(array.dtype, np.str_):
-        raise UserError(f"{path}: {name} has type {array.dtype}; expected one text.")
-    return str(array)
+    shape, dtype = file.layout(name)
+    if shape or not np.issubdtype(dtype, np.str_):
+        raise UserError(f"{path}: {name} has type {dtype}; expected one text.")
+    return str(file.read(name))
 
 
-def _gates(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> dict[Head, float]:
+def _gates(path: Path, file: NpzArrays) -> dict[Head, float]:
     try:
-        return dict(map(read_gate, _texts(path, arrays, _GATES)))
+        return dict(map(read_gate, _texts(path, file, _GATES)))
     except UserError as error:
         raise UserError(f"{path}: {_GATES}: {error}") from error
 
 
-def _log_probabilities(
-    path: Path, arrays: Mapping[str, NDArray[np.generic]]
-) -> NDArray[np.float32] | None:
-    values = arrays.get("log_probabilities")
-    if values is None:
+def _log_probabilities(path: Path, file: NpzArrays) -> NDArray[np.float32] | None:
+    name = "log_probabilities"
+    if name not in file.names:
         return None
-    _require_numbers(path, "log_probabilities", values)
-    numbers = values.astype(np.float32)
+    _require_numbers(path, name, file.layout(name)[1])
+    numbers = file.read(name).astype(np.float32)
     if not (numbers <= 0).all():
-        raise UserError(f"{path}: log_probabilities has entries above 0 or not a number.")
+        raise UserError(f"{path}: {name} has entries above 0 or not a number.")
     return numbers
 
 
-def _checked(
-    path: Path,
-    maps: NDArray[np.generic],
-    kind: AttentionKind,
-    pieces: Mapping[str, Sequence[str]],
-) -> NDArray[np.float32]:
-    queries = "source_tokens" if kind is AttentionKind.ENCODER_SELF else "target_tokens"
-    keys = "target_tokens" if kind is AttentionKind.DECODER_SELF else "source_tokens"
-    for name in (queries, keys):
-        if not pieces[name]:
-            raise UserError(f"{path}: {kind.value} needs the array {name}, one text a token.")
-    expected = (len(pieces[queries]), len(pieces[keys]))
-    if maps.ndim != 4 or maps.shape[2:] != expected or 0 in maps.shape:
-        raise UserError(
-            f"{path}: {kind.value} has shape {list(maps.shape)}; expected [layers, heads, "
-            f"{expected[0]}, {expected[1]}], by the number of {queries} and {keys}."
-        )
-    _require_numbers(path, kind.value, maps)
-    weights = np.ascontiguousarray(maps, dtype=np.float32)
+def _maps(path: Path, file: NpzArrays, kind: AttentionKind) -> NDArray[np.float32]:
+    """[L, H, Q, K], cell by cell what softmax can give."""
+    weights = np.ascontiguousarray(file.read(kind.value), dtype=np.float32)
     pruned = _pruned(weights)
     if pruned.all():
         raise UserError(f"{path}: {kind.value} has cells that are not a number, all of them.")
@@ -282,9 +260,9 @@ def _pruned(maps: NDArray[np.float32]) -> NDArray[np.bool_]:
     return np.asarray(np.isnan(maps).all(axis=(2, 3)))
 
 
-def _require_numbers(path: Path, name: str, array: NDArray[np.generic]) -> None:
-    if not np.issubdtype(array.dtype, np.floating):
-        raise UserError(f"{path}: {name} has type {array.dtype}; expected floating-point numbers.")
+def _require_numbers(path: Path, name: str, dtype: np.dtype[Any]) -> None:
+    if not np.issubdtype(dtype, np.floating):
+        raise UserError(f"{path}: {name} has type {dtype}; expected floating-point numbers.")
 
 
 def _special_pieces(trace: Trace) -> NDArray[np.str_]:

@@ -1,0 +1,91 @@
+"""The arrays of an `.npz` file by their names: shape and type at once, numbers when asked for."""
+
+from __future__ import annotations
+
+import math
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import UserError
+
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+# What zipfile and NumPy raise for damaged, encrypted, pickled and other files.
+_DAMAGE = (
+    *(ValueError, KeyError, EOFError, RuntimeError, SyntaxError, tokenize.TokenError),
+    *(zlib.error, zipfile.BadZipFile, zipfile.LargeZipFile),
+)
+
+
+@contextmanager
+def open_npz(path: Path) -> Iterator[NpzArrays]:
+    """Raises UserError if it cannot be read or is no `.npz`."""
+    try:
+        archive = zipfile.ZipFile(path)
+    except OSError as error:
+        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
+    except _DAMAGE as error:
+        raise UserError(f"{path} is not a trace: NumPy cannot read it as .npz.") from error
+    with archive:
+        yield NpzArrays(path, archive)
+
+
+class NpzArrays:
+    """
+    Attributes:
+        names: of the arrays that are there.
+    """
+
+    def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
+        self._path = path
+        self._archive = archive
+        self.names = {name.removesuffix(".npy") for name in archive.namelist()}
+
+    def layout(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Shape and type, as its header says and its size in the file confirms.
+
+        Raises:
+            UserError: it is damaged, or holds Python objects.
+        """
+        member = f"{name}.npy"
+        with self._told(name), self._archive.open(member) as file:
+            shape, _fortran_order, dtype = _HEADERS[np.lib.format.read_magic(file)](file)
+            size = file.tell() + math.prod(shape) * dtype.itemsize
+            if dtype.hasobject or min(shape, default=0) < 0:
+                raise ValueError("Python objects, or an impossible shape")
+            if size != self._archive.getinfo(member).file_size:
+                raise ValueError("more or fewer numbers than the shape says")
+        return shape, dtype
+
+    def read(self, name: str) -> NDArray[np.generic]:
+        """Raises UserError as ``layout`` does, or if it is too large for the memory."""
+        self.layout(name)
+        with self._told(name), self._archive.open(f"{name}.npy") as file:
+            array: NDArray[np.generic] = np.lib.format.read_array(file, allow_pickle=False)
+        return array
+
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise UserError(f"Could not read {self._path}: {error.strerror or error}.") from error
+        except MemoryError as error:
+            raise UserError(
+                f"{self._path}: {name} is too large for the memory of this machine."
+            ) from error
+        except _DAMAGE as error:
+            raise UserError(
+                f"{self._path}: {name} cannot be read; it is damaged, or holds Python objects in "
+                "place of numbers or text."
+            ) from error
