@@ -32,7 +32,7 @@ _KEYS = "Arrows move the current pin, with Ctrl they pin another cell; Delete re
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A pinned cell, in tokens: what it is, in words, and its weight; of a row the source's share."""
+    """A pinned cell, in tokens: what it is, in words, and its value."""
 
     cell: Cell
     name: str
