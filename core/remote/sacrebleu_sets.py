@@ -43,7 +43,9 @@ class SacrebleuSet:
     def __init__(self, name: str) -> None:
         """Raises UserError for a name that sacrebleu does not know."""
         if name not in DATASETS:
-            raise UserError(f"sacrebleu has no test set {name!r}; `transformer-viz data` lists it.")
+            raise UserError(
+                f"sacrebleu has no test set {name!r}; `transformer-viz data` lists what there is."
+            )
         self.name = name
         self._known = DATASETS[name]
 
@@ -126,6 +128,8 @@ def downloaded_test_set(spec: str, cache: Path | None = None) -> tuple[str, str,
     """
     name, _, pair = spec.partition(":")
     test_set = SacrebleuSet(name)
+    if not pair:
+        raise UserError(f"Name a pair too, as in {name}:{test_set.pairs[0]}.")
     offer = here(test_set, pair, cache)
     if offer is None:
         raise UserError(

@@ -26,6 +26,7 @@ from huggingface_hub.utils import hf_raise_for_status
 from core.errors import UserError
 
 TIMEOUT = 20.0  # seconds without a byte
+_MISSING = (404, 410)
 _UNPACKED = {"Accept-Encoding": "identity"}  # sizes and ranges are those of the file itself
 
 
@@ -74,11 +75,17 @@ def _refusal(host: str, status: int, instead: str) -> str:
         return f"{host} does not accept who asks (401); log in with: hf auth login, or {instead}."
     if status == 403:
         return f"{host} refuses it (403), perhaps only for now; {instead}."
-    if status in (404, 410):
+    if status in _MISSING:
         return f"{host} does not have it, at least not any more ({status}); {instead}."
     if status == 429:
         return f"{host} was asked too often (429); try again in some minutes, or {instead}."
     return f"{host} is out of order ({status}); try again later, or {instead}."
+
+
+def was_missing(error: UserError) -> bool:
+    """Whether what was asked for is not there, of an error that ``asking`` raised."""
+    cause = error.__cause__
+    return isinstance(cause, HfHubHTTPError) and cause.response.status_code in _MISSING
 
 
 def _silence(url: str, host: str, error: HTTPError) -> str:

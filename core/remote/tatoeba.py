@@ -11,7 +11,7 @@ from core.errors import UserError
 from core.files import atomic_write_text
 from core.remote.corpora import INSTEAD, Part, languages_of
 from core.remote.fetching import RemoteFile
-from core.remote.site import size_of
+from core.remote.site import size_of, was_missing
 
 EXPORTS = "https://downloads.tatoeba.org/exports/per_language"
 MOST_TEST_SOURCES = 2_000
@@ -87,10 +87,20 @@ class Tatoeba:
                 (target, f"{target}_sentences.tsv.bz2"),
             )
         }
-        return tuple(
-            RemoteFile(url=url, path=folder / "raw" / Path(name).name, size=size_of(url, INSTEAD))
-            for name, url in urls.items()
-        )
+        try:
+            return tuple(
+                RemoteFile(
+                    url=url, path=folder / "raw" / Path(name).name, size=size_of(url, INSTEAD)
+                )
+                for name, url in urls.items()
+            )
+        except UserError as error:
+            if not was_missing(error):
+                raise
+            raise UserError(
+                f"Tatoeba has no translations between {source} and {target}; tatoeba.org lists "
+                "its languages with their codes of three letters."
+            ) from error
 
     def unpack(self, pair: str, folder: Path) -> None:
         """Write train.tsv and test.tsv; no source of the one stands in the other."""

@@ -80,8 +80,11 @@ def test_a_damaged_export_is_thrown_away(sites: Site, tmp_path: Path) -> None:
 
 
 def test_a_pair_that_tatoeba_does_not_have(sites: Site, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"does not have it, at least not any more \(404\)"):
+    with pytest.raises(UserError, match="Tatoeba has no translations between eng and fra; "):
         look_up(Tatoeba(), "en-fr", tmp_path)
+    sites.refused["/eng/eng-deu_links.tsv.bz2"] = 503
+    with pytest.raises(UserError, match="is out of order"):
+        look_up(Tatoeba(), "en-de", tmp_path)
 
 
 def test_multi30k_has_the_parts_that_both_languages_have(sites: Site, tmp_path: Path) -> None:
@@ -121,6 +124,8 @@ def test_test_sets_that_are_not_there(sites: Site, tmp_path: Path) -> None:
         SacrebleuSet("wmt99")
     with pytest.raises(UserError, match="wmt14 has no en-xx; it has cs-en, en-cs"):
         look_up(SacrebleuSet(WMT), "en-xx", tmp_path)
+    with pytest.raises(UserError, match="Name a pair too, as in wmt14:cs-en"):
+        downloaded_test_set(WMT, tmp_path)
     message = "wmt14:en-de is not on this computer; get it with: transformer-viz data wmt14 en-de"
     with pytest.raises(UserError, match=message):
         downloaded_test_set(f"{WMT}:en-de", tmp_path)
