@@ -42,6 +42,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
         **{"encoder_heads": 2, "decoder_heads": 6},
     },
     "large epsilon": {"norm_epsilon": 0.1},
+    "as Marian": {
+        **{"target_vocab_size": TOKENIZER.vocab_size, "shared_embeddings": "target"},
+        **{"activation": "silu", "position_layout": "halves"},
+    },
 }
 
 
