@@ -202,6 +202,15 @@ class ModelConfig:
             head for head in every if Head(kind, layer, head).code not in self.pruned_heads
         )
 
+    def every_head(self) -> tuple[Head, ...]:
+        """All that are left, in reading order."""
+        return tuple(
+            Head(kind, layer, head)
+            for kind in AttentionKind
+            for layer in range(self.layers(kind))
+            for head in self.kept_heads(kind, layer)
+        )
+
     def require_head(self, head: Head) -> None:
         """Raises UserError unless the model has this head."""
         self._require_numbers(head)

@@ -18,7 +18,6 @@ from core.decoding.translate import translate
 from core.evaluation.gold import PairScore, pair_score
 from core.evaluation.metrics import score
 from core.evaluation.pronouns import as_pieces, observe
-from core.heads import Head
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
 
@@ -97,10 +96,8 @@ def baseline(
     return Baseline(
         measured,
         {
-            Head(kind, layer, head).code: float(values[layer, head])
-            for kind, values in found.items()
-            for layer in range(len(values))
-            for head in model.config.kept_heads(kind, layer)
+            head.code: float(found[head.kind][head.layer, head.head])
+            for head in model.config.every_head()
         },
     )
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from core.errors import UserError
-from core.heads import AttentionKind, Head
+from core.heads import Head
 from core.model.attention import CrossAttention, SelfAttention
 from core.model.layout import column_major
 from core.model.transformer import Transformer
@@ -33,7 +33,7 @@ def prune(model: Transformer, heads: Iterable[Head]) -> Transformer:
     for head in heads:
         config.require_head(head)
         codes.add(head.code)
-    if len(codes) == sum(config.layers(kind) * config.heads(kind) for kind in AttentionKind):
+    if codes >= {head.code for head in config.every_head()}:
         raise UserError("A model without any head attends to nothing; leave at least one.")
     smaller = Transformer(dataclasses.replace(config, pruned_heads=tuple(sorted(codes))))
     column_major(smaller)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.bundled import model_path
 from core.errors import UserError
-from core.heads import AttentionKind, Head, others_of_layer, read_gate, read_head
+from core.heads import Head, others_of_layer, read_gate, read_head
 
 if TYPE_CHECKING:
     from core.analysis.ablation import Baseline, Effect, Quality
@@ -147,14 +147,10 @@ def settings(
     """
     if not each:
         return [chosen_factors(heads, alone, config)]
-    every = [
-        Head(kind, layer, head).code
-        for kind in AttentionKind
-        for layer in range(config.layers(kind))
-        for head in config.kept_heads(kind, layer)
-    ]
+    if not (heads or alone):
+        heads = [head.code for head in config.every_head()]
     return [
-        *(chosen_factors([head], [], config) for head in heads or (every if not alone else [])),
+        *(chosen_factors([head], [], config) for head in heads),
         *(chosen_factors([], [head], config) for head in alone),
     ]
 

@@ -80,7 +80,7 @@ def effect_figures(effect: Effect, sample: Sample) -> Iterator[tuple[str, str, s
     before, after = effect.before, effect.after
     yield (
         f"on {effect.sentences:,} {sample.name}",
-        f"{effect.changed:.0f} % translated otherwise",
+        f"{effect.changed:.0f} % changed",
         "How many of them have another translation than with all heads on. The figures beside it: "
         "with all heads on → now",
     )

@@ -9,8 +9,9 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from core.analysis.importance import Importance, importance, layer_normalised
-from core.heads import AttentionKind
+from core.analysis.importance import Importance, effects, importance, layer_normalised
+from core.analysis.pruning import prune
+from core.heads import AttentionKind, Head
 from core.model.transformer import Transformer
 from tests.core.model.reference import Reference
 from tests.core.model.small import small_transformer
@@ -112,3 +113,30 @@ def test_a_layer_is_normalised_to_length_one() -> None:
     values = {AttentionKind.CROSS: np.array([[3.0, 4.0], [0.0, 2.0], [np.nan, 2.0]])}
     normalised = layer_normalised(values)[AttentionKind.CROSS]
     np.testing.assert_allclose(normalised, [[0.6, 0.8], [0.0, 1.0], [np.nan, 1.0]])
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 1000], ids=["one by one", "one batch"])
+@pytest.mark.parametrize("changes", VARIANTS, ids=str)
+def test_an_effect_is_what_the_loss_gains_without_the_head(
+    changes: dict[str, Any], batch_tokens: int
+) -> None:
+    model = small_transformer(**changes).double()
+    weights = {name: value.detach().double().numpy() for name, value in model.named_parameters()}
+    whole = np.mean([loss(model, weights, pair) for pair in PAIRS])
+    done: list[int] = []
+    measured = effects(model, PAIRS, batch_tokens=batch_tokens, progress=done.append)
+    assert list(measured) == list(model.config.every_head())
+    assert done[-1] == len(PAIRS) * len(measured)
+    for head, effect in measured.items():
+        name = f"{BLOCKS[head.kind].format(head.layer)}.output.weight"
+        width = model.get_parameter(name).shape[1] // model.config.heads(head.kind)
+        without = weights[name].copy()
+        without[:, head.head * width : (head.head + 1) * width] = 0
+        after = np.mean([loss(model, {**weights, name: without}, pair) for pair in PAIRS])
+        assert abs(after - whole) > 1e-6
+        assert effect == pytest.approx(after - whole, rel=1e-6)
+
+
+def test_a_pruned_head_has_no_effect() -> None:
+    pruned = prune(small_transformer(), [Head(AttentionKind.CROSS, 1, 1)])
+    assert Head(AttentionKind.CROSS, 1, 1) not in effects(pruned, PAIRS)
