@@ -30,14 +30,14 @@ def best_next(
     over the whole vocabulary, so that they are those of a teacher-forced pass.
 
     Args:
-        logits: [N, V].
+        logits: [N, V], used up: the log-probabilities take their place.
         must_end: for each row, whether only the end token may come next.
         free_end: whether it then costs nothing, see ``SearchConfig``.
 
     Returns:
         log-probabilities and tokens, [N, min(count, V)] each; -inf where nothing may come.
     """
-    log_probabilities = logits.log_softmax(dim=-1)  # [N, V]
+    log_probabilities = torch.log_softmax(logits, dim=-1, out=logits)  # [N, V]
     for never in (config.pad_id, config.bos_id, *config.unchosen_ids):
         log_probabilities[:, never].fill_(_NEVER)
     if any(must_end):
@@ -62,11 +62,11 @@ def top_k(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     groups = width // _MEMBERS
     if groups <= k:
         return torch.topk(values, k)
-    grouped = values[:, : groups * _MEMBERS].view(-1, _MEMBERS, groups)  # every V/32-th together
+    end = groups * _MEMBERS
+    grouped = values[:, :end].view(-1, _MEMBERS, groups)  # every V/32-th together
     chosen = grouped.amax(dim=1).topk(k).indices  # [N, k]
-    columns = torch.arange(width, device=values.device)
-    members = chosen[..., None] + columns[:_MEMBERS] * groups  # [N, k, 32]
-    beyond = columns[groups * _MEMBERS :].expand(len(values), -1)
+    members = chosen[..., None] + torch.arange(0, end, groups, device=values.device)  # [N, k, 32]
+    beyond = torch.arange(end, width, device=values.device).expand(len(values), -1)
     candidates = torch.cat([members.flatten(1), beyond], dim=1)  # [N, C]
     best, where = values.gather(1, candidates).topk(k)
     return best, candidates.gather(1, where)

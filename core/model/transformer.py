@@ -16,8 +16,8 @@ from core.heads import AttentionKind
 from core.model.attention import CrossAttention, SelfAttention
 from core.model.cache import DecoderCache
 from core.model.dropout import Dropout
-from core.model.few_rows import linear
 from core.model.layers import DecoderLayer, EncoderLayer
+from core.model.packed import PackedLinear
 from core.model.positions import LearnedPositions, NoPositions, SinusoidalPositions, positions
 from core.model.recording import Recording
 from core.model.step import LayerStep
@@ -49,6 +49,7 @@ class Transformer(nn.Module):
             nn.Parameter(torch.zeros(config.target_vocabulary)) if config.output_bias else None
         )
         self.int8_output: nn.Module | None = None  # set by ``core.model.int8.to_int8``
+        self._linear = PackedLinear()
         self.positions: SinusoidalPositions | LearnedPositions | NoPositions = positions(config)
         self.dropout = Dropout(config.dropout)
         self.encoder = nn.ModuleList(
@@ -65,6 +66,11 @@ class Transformer(nn.Module):
         if not self.config.has_top_norm:
             return nn.Identity()
         return nn.LayerNorm(self.config.d_model, eps=self.config.norm_epsilon)
+
+    def train(self, mode: bool = True) -> Transformer:
+        self._linear.forget()  # an optimiser may have changed the weights
+        super().train(mode)
+        return self
 
     def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
         """source [B, S] and target_in [B, T] (shifted right) → logits [B, T, V]."""
@@ -97,7 +103,7 @@ class Transformer(nn.Module):
     def logits(self, hidden: Tensor) -> Tensor:
         """[…, D] → [..., V], by the embedding matrix where it is shared (section 3.4)."""
         if self.int8_output is None:
-            logits = linear(hidden, self.output_embedding.weight, self.output_bias)
+            logits = self._linear(hidden, self.output_embedding.weight, self.output_bias)
         else:
             logits = self.int8_output(hidden)
         for id in self.config.suppressed_ids:

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from core.model import packed
+from core.model.packed import PackedLinear
+from tests.core.model.small import small_transformer
+
+
+@pytest.fixture(autouse=True)
+def of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed, "_LARGE", 0)
+
+
+def numbers(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("words", [1, 128, 301])
+@pytest.mark.parametrize("biased", [True, False])
+def test_the_same_as_the_library(words: int, biased: bool) -> None:
+    weight = numbers(words, 48)
+    bias = numbers(words, seed=1) if biased else None
+    linear = PackedLinear()
+    for rows in (5, 1, 2, 3, 16, 33, 128, 300, 0):
+        x = numbers(rows, 48, seed=2)
+        with torch.inference_mode():
+            for given in (x, x.view(1, rows, 48), x.t().contiguous().t()):
+                found, expected = linear(given, weight, bias), F.linear(given, weight, bias)
+                assert found.shape == expected.shape
+                torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_packed_on_other_threads_than_it_multiplies_on(threads: int) -> None:
+    weight, x, linear = numbers(4096, 64), numbers(32, 64, seed=1), PackedLinear()
+    before = torch.get_num_threads()
+    with torch.inference_mode():
+        try:
+            for count in (threads, 3 - threads):
+                torch.set_num_threads(count)
+                torch.testing.assert_close(
+                    linear(x, weight, None), F.linear(x, weight), atol=1e-4, rtol=1e-4
+                )
+        finally:
+            torch.set_num_threads(before)
+
+
+def test_changed_weights_are_packed_again() -> None:
+    weight, x, linear = numbers(300, 16), numbers(4, 16, seed=1), PackedLinear()
+    with torch.no_grad():
+        first = linear(x, weight, None)
+        weight *= 2
+        torch.testing.assert_close(linear(x, weight, None), 2 * first)
+        torch.testing.assert_close(linear(x, weight.clone(), None), 2 * first)
+        weight.data.mul_(2)  # unseen
+        linear.forget()
+        torch.testing.assert_close(linear(x, weight, None), 4 * first)
+
+
+def test_a_model_packs_again_after_training() -> None:
+    model = small_transformer().eval()
+    hidden = numbers(4, model.config.d_model)
+    with torch.no_grad():
+        first = model.logits(hidden)
+        model.train()
+        model.output_embedding.weight.data.mul_(2)  # as a fused optimiser does, unseen
+        model.eval()
+        torch.testing.assert_close(model.logits(hidden), 2 * first)
+
+
+def test_copies_and_pickles_pack_for_themselves() -> None:
+    weight, x, linear = numbers(300, 16), numbers(4, 16, seed=1), PackedLinear()
+    with torch.no_grad():
+        expected = linear(x, weight, None)
+        for twin in (copy.deepcopy(linear), pickle.loads(pickle.dumps(linear))):
+            assert vars(twin) == vars(PackedLinear())
+            torch.testing.assert_close(twin(x, weight, None), expected)
+
+
+def test_gradients_flow() -> None:
+    weight = torch.ones(256, 4, requires_grad=True)
+    PackedLinear()(torch.ones(4, 4), weight, None).sum().backward()
+    assert weight.grad is not None
+    assert torch.equal(weight.grad, torch.full((256, 4), 4.0))
