@@ -42,7 +42,13 @@ def save_folder(shape: Shape, folder: Path) -> None:
         from transformers.utils import logging
     except ImportError as error:
         raise UnavailableError("the package transformers is missing") from error
-    from tests.core.checkpoints.marian_folders import save_tokenizer, vocabulary
+    from tests.core.checkpoints.marian_folders import (
+        ENGLISH,
+        GERMAN,
+        pieces,
+        save_tokenizer,
+        vocabulary,
+    )
 
     logging.disable_progress_bar()
     torch.manual_seed(1)
@@ -72,7 +78,9 @@ def save_folder(shape: Shape, folder: Path) -> None:
         bad_words_ids=[[shape.pad]], renormalize_logits=True, num_beams=4, max_length=_MAX_POSITIONS
     )
     model.save_pretrained(folder)
-    save_tokenizer(folder, vocabulary(tuple(f"piece{n}" for n in range(shape.pieces - 3))), None)
+    real = {*pieces(ENGLISH, 120), *pieces(GERMAN, 110)}
+    fillers = (f"filler{n}" for n in range(shape.pieces - 3 - len(real)))
+    save_tokenizer(folder, vocabulary((*real, *fillers)), None)
 
 
 def load_marian(folder: Path) -> Any:
