@@ -16,6 +16,11 @@ def bundled_models() -> list[Path]:
     return sorted(found, key=lambda path: path.stem != FIRST_MODEL)
 
 
+def measured_heads() -> Path:
+    """The folder of what `transformer-viz heads --json` has found for bundled models."""
+    return Path(str(files("resources"))) / "heads"
+
+
 def model_path(name: str | None) -> Path:
     """A file, or a bundled model by its name; None is the first bundled one.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.bundled import bundled_models, model_path
+from core.bundled import bundled_models, measured_heads, model_path
 from core.trace.trace import Trace
 from transformer_viz.comparison import Comparison
 from transformer_viz.decoding import Decoding
@@ -25,6 +25,7 @@ from transformer_viz.session import ModelInfo, Phase, Search, Session, Status
 from transformer_viz.settings import Settings, SettingsFile
 from transformer_viz.stretching import Stretching
 from transformer_viz.transfers import Transfers
+from transformer_viz.views.gate_wording import describe_gates
 from transformer_viz.what_if import WhatIf
 
 MAX_CHARACTERS = 20_000
@@ -78,7 +79,9 @@ class Controller(QObject):
         self.distance = DistanceProbe(session, file.folder and file.folder / "distance", self)
         self.what_if = WhatIf(session, engine, lambda: self.search, self)
         self.quantities = Quantities(session, engine.ask, engine.cancel, self)
-        self.heads = HeadAnalysis(session, file.folder and file.folder / "heads", self)
+        self.heads = HeadAnalysis(
+            session, file.folder and file.folder / "heads", self, bundled=measured_heads()
+        )
         self.resolving = Resolving(session, engine, self)
         self.gating = Gating(session, engine, lambda: self.search, self)
         self.effect = GateEffect(session, file.folder and file.folder / "effects", self)
@@ -205,7 +208,9 @@ class Controller(QObject):
         self._stop_waiting()
         self._wanted = None
         self._trace_file = path
-        self._about_trace = about or f"trace from {path.name}"
+        gated = describe_gates(trace.gates, trace)
+        file = ", ".join(filter(None, (f"trace from {path.name}", gated)))
+        self._about_trace = about or file
         self._session.set_origin(self._about_trace)
         self.unknownChanged.emit([])
         self._session.set_text(trace.text)

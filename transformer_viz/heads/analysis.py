@@ -8,7 +8,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from transformer_viz.heads.report import Report, read_head, read_heads
+from transformer_viz.heads.report import (
+    Report,
+    alignment_values,
+    read_alignments,
+    read_head,
+    read_heads,
+)
 from transformer_viz.heads.store import Measured, Question, Store
 from transformer_viz.measuring import Measuring
 from transformer_viz.session import Session
@@ -16,10 +22,16 @@ from transformer_viz.session import Session
 
 class HeadAnalysis(Measuring[Measured]):
     def __init__(
-        self, session: Session, folder: Path | None, parent: QObject | None = None
+        self,
+        session: Session,
+        folder: Path | None,
+        parent: QObject | None = None,
+        *,
+        bundled: Path | None = None,
     ) -> None:
-        """`folder`: where results are kept; None keeps none."""
-        store = Store(folder)
+        """`folder`: where results are kept; None keeps none. `bundled`: those that come with the
+        program."""
+        store = Store(folder, bundled)
         super().__init__(session, store.read, parent)
         self._store = store
 
@@ -36,7 +48,10 @@ class HeadAnalysis(Measuring[Measured]):
 
     def _keep(self, question: Question, text: str, checksum: str) -> Measured:
         heads = list(read_heads(text))
-        report = Report({each.head: each for each in map(read_head, heads)})
+        alignment = alignment_values(text)
+        report = Report(
+            {each.head: each for each in map(read_head, heads)}, read_alignments(alignment)
+        )
         found = Measured(question, date.today().isoformat(), report)
-        self._store.write(checksum, found, heads)
+        self._store.write(checksum, found, heads, alignment)
         return found

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDockWidget, QFileDialog, QWidget
 
+from core.analysis.head_csv import heads_csv
 from core.errors import UserError
 from core.files import atomic_write_text
 from core.trace.trace import Head
 from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
 from transformer_viz.drawing.colormap import ColorMap
-from transformer_viz.heads.csv_file import to_csv
 from transformer_viz.heads.panel import MAP, RESOLVING, TABLE, HeadsPanel
 from transformer_viz.heads.report import Evidence
 from transformer_viz.heads.showing import EvidenceShowing
@@ -104,7 +104,7 @@ class HeadsCommands(QObject):
             self.panel.csvWanted.connect(self._ask_for_csv)
             self.panel.set_color_map(self._controller.settings.color_map)
             self.panel.apply_theme(self._window.theme)
-            self.dock = QDockWidget("Heads", self._window)
+            self.dock = QDockWidget(self._window)
             self.dock.setObjectName("heads")
             self.dock.setAllowedAreas(Qt.DockWidgetArea.AllDockWidgetAreas)
             self.dock.setWidget(self.panel)
@@ -114,7 +114,18 @@ class HeadsCommands(QObject):
             if beside is not None and self._window.dockWidgetArea(beside) is area:
                 self._window.tabifyDockWidget(beside, self.dock)
             self.dock.hide()
+            for changed in (self._session.modelChanged, self._session.originChanged):
+                changed.connect(self._say_whose)
+            self._say_whose()
         return self.panel
+
+    def _say_whose(self) -> None:
+        """Name the model in the dock's title, as the picture may be of another one."""
+        assert self.dock is not None
+        model = self._session.model
+        of = "" if model is None else f" of {model.name}"
+        apart = ", which the picture is not of" if of and self._session.origin else ""
+        self.dock.setWindowTitle(f"Heads{of}{apart}")
 
     def _show_evidence(self, head: Head, evidence: Evidence) -> None:
         self._show_a_map()
@@ -147,7 +158,7 @@ class HeadsCommands(QObject):
         """All heads in the order in which the table is sorted."""
         assert self.panel is not None
         try:
-            atomic_write_text(path, to_csv(self.panel.table.order))
+            atomic_write_text(path, heads_csv([each.csv_row for each in self.panel.table.order]))
         except UserError as error:
             self._window.show_notice(str(error))
         else:

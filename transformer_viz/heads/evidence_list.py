@@ -95,10 +95,14 @@ class EvidenceList(RowList):
         painter.drawText(room, _LEFT, shown)
 
     def _cell(self, one: Evidence) -> tuple[str, str]:
-        """The words of query and key; of a special token what it stands for."""
+        """The words of query and key; a special token stands for an end of the sentence."""
         looks = one.source if self._kind is AttentionKind.ENCODER_SELF else one.target
         looked_at = one.target if self._kind is AttentionKind.DECODER_SELF else one.source
-        return _word(looks, one.query_span), _word(looked_at, one.key_span)
+        special = "⟨start⟩" if self._kind is AttentionKind.DECODER_SELF else "⟨end⟩"
+        return (
+            special if one.query_span is None else looks[slice(*one.query_span)],
+            special if one.key_span is None else looked_at[slice(*one.key_span)],
+        )
 
     def _text(self, one: Evidence) -> str:
         return one.target if self._kind is AttentionKind.DECODER_SELF else one.source
@@ -120,7 +124,3 @@ class EvidenceList(RowList):
         one = self._rows[row]
         if isinstance(one, Evidence):
             self.wanted.emit(one)
-
-
-def _word(text: str, span: tuple[int, int] | None) -> str:
-    return "⟨special⟩" if span is None else text[slice(*span)]

@@ -25,16 +25,23 @@ from transformer_viz.heads.resolving_page import ResolvingPage
 from transformer_viz.heads.role_page import RolePage
 from transformer_viz.heads.run_bar import RunBar
 from transformer_viz.heads.table import HeadsTable
-from transformer_viz.heads.wording import COREFERENCE, column, listed, sort_name
+from transformer_viz.heads.wording import (
+    COREFERENCE,
+    alignment_in_words,
+    column,
+    listed,
+    sort_name,
+)
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.focus import Panel
 from transformer_viz.views.placeholder import Placeholder
 
 TABLE, MAP, RESOLVING = 0, 1, 2  # tabs
 _LEFT_SHARE = (58, 42)
 NOT_MEASURED = (
-    "The heads of this model have not been measured",
+    "The heads of {} have not been measured",
     "Measure the heads runs a sample of sentences through the model, in about a minute: then each "
     "head has its numbers, the roles whose published threshold it passes, and the sentences that "
     "show them.",
@@ -66,6 +73,7 @@ class HeadsPanel(Panel):
         self.colored_by = QComboBox()
         for part in (self.colored_by, self.colored_by.view()):
             part.setAccessibleName("Colour the map by")
+        self._about = ElidedLabel("soft")
         self._empty = Placeholder()
         self._lay_out()
         self._connect()
@@ -141,7 +149,7 @@ class HeadsPanel(Panel):
         row.setSpacing(2 * GRID)
         row.addWidget(by)
         row.addWidget(self.colored_by)
-        row.addStretch(1)
+        row.addWidget(self._about, 1)
         scrolled = QScrollArea()
         scrolled.setFrameShape(QScrollArea.Shape.NoFrame)
         scrolled.setWidgetResizable(True)
@@ -183,7 +191,8 @@ class HeadsPanel(Panel):
         if self._analysis.running is not None:
             self._empty.say(*MEASURING)
         else:
-            self._empty.say(*(NO_MODEL if self._session.model is None else NOT_MEASURED))
+            model, (title, hint) = self._session.model, NOT_MEASURED
+            self._empty.say(*(NO_MODEL if model is None else (title.format(model.name), hint)))
 
     def _fill_colors(self, report: Report) -> None:
         """Roles first: they are what one asks for."""
@@ -201,6 +210,8 @@ class HeadsPanel(Panel):
         shown = self.colored_by.currentData()
         if self._report is not None and shown:
             self.map.show_report(self._report, shown)
+            alignment = self._report.alignments.get(shown)
+            self._about.setText("" if alignment is None else alignment_in_words(alignment))
             if shown in self._report.sorts and self.tabs.currentIndex() == MAP:
                 self.page.prefer(shown)
 

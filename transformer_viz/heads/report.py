@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from core.analysis.head_csv import HeadRow, Verdict
 from core.trace.trace import AttentionKind, Head
 
 IMPORTANCE = "importance"
 _HEADS = re.compile(r'"heads": \[')
+_ALIGNMENT = '"alignment": ['
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,10 @@ class Role:
         baseline: what a head scores that spreads its weight evenly, of gold roles one that always
             looks ``offset`` words away.
         on: the token of a sink.
+        rows: of roles that are not gold, how many rows were counted.
         direction: of gold roles, "forward" from the word that needs the other one, or "backward".
+        reading: of gold roles in the decoder, the word that a row was taken for: "fed" or
+            "predicted".
         links: of gold roles, how many there were.
         best, worst: the sentences that show it best and worst.
     """
@@ -59,7 +64,9 @@ class Role:
     threshold: float
     passed: bool
     on: str
+    rows: int | None
     direction: str
+    reading: str
     links: int | None
     offset: int | None
     best: tuple[Evidence, ...]
@@ -83,10 +90,38 @@ class MeasuredHead:
     def role(self, sort: str) -> Role | None:
         return next((role for role in self.roles if role.sort == sort), None)
 
+    @property
+    def csv_row(self) -> HeadRow:
+        verdicts = [
+            Verdict(one.name, one.score, one.baseline, one.threshold, one.passed)
+            for one in self.roles
+        ]
+        return HeadRow(self.head, self.statistics, verdicts)
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Alignment error rates of cross-attention by one reading of its rows.
+
+    Attributes:
+        best: the head that aligns best, and its rate.
+        layers: of the mean map of each layer; None for a layer without heads.
+        diagonal: of linking each word to the one at the same share of the sentence.
+    """
+
+    best: Head
+    error: float
+    layers: tuple[float | None, ...]
+    diagonal: float
+
 
 @dataclass(frozen=True, eq=False)
 class Report:
+    """``alignments``: by the name of the statistic that the heads have of the same kind; none
+    where the corpus has no gold."""
+
     heads: Mapping[Head, MeasuredHead]
+    alignments: Mapping[str, Alignment] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[MeasuredHead]:
         return iter(self.heads.values())
@@ -137,6 +172,32 @@ def read_heads(text: str) -> Iterator[dict[str, Any]]:
         raise ValueError("the heads do not end")
 
 
+def read_alignments(values: Sequence[Any]) -> Mapping[str, Alignment]:
+    """The ``alignment`` of the JSON. Raises ValueError if it is not as documented."""
+    try:
+        return {
+            f"alignment_error_{value['reading']}": Alignment(
+                best=Head(AttentionKind.CROSS, value["best"]["layer"], value["best"]["head"]),
+                error=float(value["best"]["error"]),
+                layers=tuple(None if one is None else float(one) for one in value["layers"]),
+                diagonal=float(value["diagonal"]),
+            )
+            for value in values
+        }
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"not an alignment: {error}") from error
+
+
+def alignment_values(text: str) -> list[Any]:
+    """The ``alignment`` of the JSON, [] where there is none: it stands after the heads."""
+    place = text.rfind(_ALIGNMENT)
+    if place < 0:
+        return []
+    values: list[Any]
+    values, _end = json.JSONDecoder().raw_decode(text, place + len(_ALIGNMENT) - 1)
+    return values
+
+
 def _numbers(statistics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     for name, value in statistics.items():
         if isinstance(value, Mapping):
@@ -155,7 +216,9 @@ def _role(value: Mapping[str, Any]) -> Role:
         threshold=float(value["threshold"]),
         passed=bool(value["passed"]),
         on=str(value.get("on", "")),
+        rows=_optional(value.get("rows")),
         direction=str(value.get("direction", "")),
+        reading=str(value.get("reading", "")),
         links=_optional(value.get("links")),
         offset=_optional(value.get("offset")),
         best=tuple(_evidence(each) for each in value["best"]),

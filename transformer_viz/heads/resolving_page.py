@@ -148,7 +148,8 @@ class ResolvingPage(Panel):
                 f"{word}: “it” is the {one.means}"
                 for word, one in zip(pair.adjectives, pair.sides, strict=True)
             ]
-            self._said.setText(f"{' · '.join(parts)}. Framed: the noun that is meant.")
+            judged = " The shares are with every head on." if self._session.gates else ""
+            self._said.setText(f"{' · '.join(parts)}. Framed: the noun that is meant.{judged}")
         self.rows.viewport().update()
         self._words.update()
 

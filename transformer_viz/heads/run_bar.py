@@ -18,15 +18,16 @@ from PySide6.QtWidgets import (
 
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.store import GRAMMAR, Question
-from transformer_viz.heads.wording import measured_on
+from transformer_viz.heads.wording import corpus_name, measured_on
 from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.training.wording import duration
 from transformer_viz.views.elided_label import ElidedLabel
 
-FILES = "Pairs or texts (*.tsv *.tmx *.txt);;All files (*)"
+FILES = "Pairs or texts (*.tsv *.tmx *.txt *.tsv.gz *.tmx.gz *.txt.gz);;All files (*)"
+_ALIGNED = ("The sentences, one a line", "Their translations, line by line")
 _MOST_SENTENCES = 100_000
 _STEPS = 1000
-_OTHER = ""
+_FILE, _TWO_FILES = "", ","
 
 
 class RunBar(QWidget):
@@ -146,19 +147,27 @@ class RunBar(QWidget):
         self.corpus.clear()
         self.corpus.addItem("generated corpus", GRAMMAR)
         if question.corpus != GRAMMAR:
-            name = ", ".join(Path(part).name for part in question.corpus.split(","))
-            self.corpus.addItem(name, question.corpus)
+            self.corpus.addItem(corpus_name(question.corpus), question.corpus)
             self.corpus.setCurrentIndex(1)
-        self.corpus.addItem("a file …", _OTHER)
+        self.corpus.addItem("a file …", _FILE)
+        self.corpus.addItem("two aligned files …", _TWO_FILES)
         self._chosen = self.corpus.currentIndex()
 
     def _on_corpus(self, index: int) -> None:
-        if self.corpus.itemData(index) != _OTHER:
+        wanted = self.corpus.itemData(index)
+        if wanted not in (_FILE, _TWO_FILES):
             self._chosen = index
             return
         self.corpus.setCurrentIndex(self._chosen)
-        names, _filter = QFileDialog.getOpenFileNames(
-            self, "One table of pairs or text, or two aligned files: source, then target", "", FILES
-        )
-        if names:
-            self.choose_corpus(",".join(names[:2]))
+        if wanted == _FILE:
+            titles = {"A table of sentences and translations, or a text": FILES}
+        else:
+            titles = dict.fromkeys(_ALIGNED, "All files (*)")
+        names: list[str] = []
+        for title, files in titles.items():
+            start = str(Path(names[-1]).parent) if names else ""
+            name, _filter = QFileDialog.getOpenFileName(self, title, start, files)
+            if not name:
+                return
+            names.append(name)
+        self.choose_corpus(",".join(names))

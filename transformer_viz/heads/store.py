@@ -2,11 +2,13 @@
 
 A file in the folder `heads` of the settings is named after the SHA-256 of the model file. Its first
 line says what was asked, the others are one head each, as `transformer-viz heads --json` gives it;
-so that no line keeps the interpreter for long.
+so that no line keeps the interpreter for long. What comes with the program is named in the same way
+and is the whole JSON, compressed.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +18,14 @@ from typing import Any
 from core.errors import UserError
 from core.files import atomic_write_text
 from transformer_viz.checks import record
-from transformer_viz.heads.report import Report, read_head
+from transformer_viz.heads.report import (
+    IMPORTANCE,
+    Report,
+    alignment_values,
+    read_alignments,
+    read_head,
+    read_heads,
+)
 
 FORMAT = 1
 MOST_FILES = 30
@@ -44,7 +53,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """``day``: on which it was measured, as in 2026-11-30."""
+    """``day``: on which it was measured, as in 2026-11-30; "" for what comes with the program."""
 
     question: Question
     day: str
@@ -52,12 +61,16 @@ class Measured:
 
 
 class Store:
-    def __init__(self, folder: Path | None) -> None:
-        """`folder` None keeps nothing."""
+    def __init__(self, folder: Path | None, bundled: Path | None = None) -> None:
+        """`folder` None keeps nothing; `bundled`: the folder of what comes with the program."""
         self._folder = folder
+        self._bundled = bundled
 
     def read(self, checksum: str) -> Measured | None:
         """None where there is nothing, or nothing that this version can read."""
+        return self._read_kept(checksum) or self._read_bundled(checksum)
+
+    def _read_kept(self, checksum: str) -> Measured | None:
         if self._folder is None:
             return None
         try:
@@ -67,17 +80,31 @@ class Store:
                 return None
             heads = [read_head(json.loads(line)) for line in rest]
             question = _check_question(about["question"])
-            report = Report({each.head: each for each in heads})
+            alignments = read_alignments(about.get("alignment", []))
+            report = Report({each.head: each for each in heads}, alignments)
             return Measured(question, str(about["day"]), report)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
-    def write(self, checksum: str, measured: Measured, heads: Sequence[Any]) -> None:
-        """`heads`: as in the JSON. What cannot be written is measured again another time."""
+    def _read_bundled(self, checksum: str) -> Measured | None:
+        """As `resources/heads/README.md` says how it is made."""
+        path = self._bundled and self._bundled / f"{checksum}.json.gz"
+        if path is None or not path.exists():
+            return None
+        text = gzip.decompress(path.read_bytes()).decode("utf-8")
+        heads = {each.head: each for each in map(read_head, read_heads(text))}
+        report = Report(heads, read_alignments(alignment_values(text)))
+        return Measured(Question(importance=IMPORTANCE in report.statistics), "", report)
+
+    def write(
+        self, checksum: str, measured: Measured, heads: Sequence[Any], alignment: Sequence[Any]
+    ) -> None:
+        """`heads`, `alignment`: as in the JSON. What cannot be written is measured again."""
         if self._folder is None:
             return
         question = asdict(measured.question)
         about = {"format": FORMAT, "day": measured.day, "question": question}
+        about |= {"alignment": alignment}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             text = "".join(json.dumps(line) + "\n" for line in (about, *heads))

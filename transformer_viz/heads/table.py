@@ -14,7 +14,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from core.trace.trace import Head
@@ -140,6 +140,10 @@ class HeadsTable(QTableView):
         header.sectionClicked.connect(self.sort_by)
         self.selectionModel().currentRowChanged.connect(self._on_current)
         self.doubleClicked.connect(lambda _index: self.evidenceWanted.emit())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.scrollTo(self.currentIndex())
 
     def sizeHint(self) -> QSize:
         return QSize(180 * GRID, 8 * _ROW)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from transformer_viz.drawing.numbers import percent
-from transformer_viz.heads.report import IMPORTANCE, MeasuredHead, Role
-from transformer_viz.heads.store import GRAMMAR, Measured, Question
+from transformer_viz.heads.report import IMPORTANCE, Alignment, MeasuredHead, Role
+from transformer_viz.heads.store import GRAMMAR, Measured
 
 _OFFSET = re.compile(r"(?:offset |positional\()([+-]?\d+)\)?")
 GOLD = "gold:"
 COREFERENCE = "gold:coreference"
-FEWEST_LINKS = 20
-"""Fewer say too little to give a role."""
+FEWEST_ROWS = 20
+"""Fewer, or fewer links, say too little to give a role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,10 @@ class Column:
     share: bool = True
 
 
+_ALIGNMENT_ERROR = (
+    "Alignment error rate (Och & Ney 2003) where each row of the decoder links the word that it {} "
+    "to its heaviest word of the source; 0 is best."
+)
 _COLUMNS = {
     "confidence": Column(
         "confidence",
@@ -86,6 +90,12 @@ _COLUMNS = {
         "diagonal",
         "diagonal",
         "Mean weight at j = round(i·n/m): how far the translation follows the order of the source.",
+    ),
+    "alignment_error_fed": Column(
+        "alignment error, word fed", "AER fed", _ALIGNMENT_ERROR.format("is fed")
+    ),
+    "alignment_error_predicted": Column(
+        "alignment error, word predicted", "AER pred.", _ALIGNMENT_ERROR.format("predicts")
     ),
     IMPORTANCE: Column(
         "importance",
@@ -192,6 +202,16 @@ def sort_name(sort: str) -> RoleName:
     return _SORTS.get(sort) or RoleName(sort, sort, "")
 
 
+_ALONE = {
+    "coreference": "the noun that is meant",
+    "predicate": "what is described",
+    "fronted": "what stands before the verb",
+}
+"""The word that is needed, named without the other one; of other relations "its" becomes "the"."""
+
+_BY = {"fed": ", a row standing for the word it is fed", "predicted": ", for the word it predicts"}
+
+
 def role_name(role: Role) -> RoleName:
     """How the role of one head is named: with its offset, its token, or its direction."""
     general = sort_name(role.sort)
@@ -210,28 +230,22 @@ def role_name(role: Role) -> RoleName:
 
 def judgement(role: Role) -> str:
     """Score, baseline and threshold in words."""
-    if role.links is not None:
-        return _gold_judgement(role)
-    return (
-        f"Score {role.score:.2f}; baseline {role.baseline:.2f} (an even spread), "
-        f"threshold {role.threshold:.2f}: {_verdict(role)}."
-    )
-
-
-def _gold_judgement(role: Role) -> str:
-    assert role.links is not None
-    text = f"Right in {percent(role.score)} of {role.links:,}; baseline {percent(role.baseline)}"
-    if role.offset is not None:
-        text += f" (always {_away(role.offset)})"
-    if role.links < FEWEST_LINKS:
+    if role.links is None:
+        text = f"Score {role.score:.2f}; baseline {role.baseline:.2f} (an even spread)"
+        threshold, count = f"{role.threshold:.2f}", role.rows
+    else:
+        text = (
+            f"Right in {percent(role.score)} of {role.links:,}{_BY.get(role.reading, '')}; "
+            f"baseline {percent(role.baseline)}"
+        )
+        if role.offset is not None:
+            text += f" (always {_away(role.offset)})"
+        threshold, count = percent(role.threshold), role.links
+    if count is not None and count < FEWEST_ROWS:
         return f"{text}: too few to give the role."
     if role.threshold > 1:
         return f"{text}: no head could be clearly better, so this shows nothing."
-    return f"{text}, threshold {percent(role.threshold)}: {_verdict(role)}."
-
-
-def _verdict(role: Role) -> str:
-    return "passed" if role.passed else "not passed"
+    return f"{text}, threshold {threshold}: {'passed' if role.passed else 'not passed'}."
 
 
 def _link(role: Role) -> str:
@@ -240,7 +254,7 @@ def _link(role: Role) -> str:
         return f"follows the link “{relation.replace('_', ' ')}”"
     _short, needy, needed = _GOLD[relation]
     if role.direction == "backward":
-        return f"looks from {needed.replace('its ', 'the ')} to {needy}"
+        return f"looks from {_ALONE.get(relation, needed.replace('its ', 'the '))} to {needy}"
     return f"looks from {needy} to {needed}"
 
 
@@ -258,14 +272,26 @@ def roles_in_words(measured: MeasuredHead) -> str:
 
 def measured_on(measured: Measured) -> str:
     """As in "1,000 sentences of the generated corpus, 2026-11-30"."""
-    return f"{corpus_in_words(measured.question)}, {measured.day}"
+    corpus = measured.question.corpus
+    name = "the generated corpus" if corpus == GRAMMAR else corpus_name(corpus)
+    day = measured.day or "measured beforehand"
+    return f"{measured.question.sentences:,} sentences of {name}, {day}"
 
 
-def corpus_in_words(question: Question) -> str:
-    name = "the generated corpus"
-    if question.corpus != GRAMMAR:
-        name = ", ".join(Path(part).name for part in question.corpus.split(","))
-    return f"{question.sentences:,} sentences of {name}"
+def corpus_name(corpus: str) -> str:
+    """Of a file or of "SOURCE,TARGET", without folders."""
+    parts = [corpus] if Path(corpus).is_file() else corpus.split(",")
+    return ", ".join(Path(part).name for part in parts)
+
+
+def alignment_in_words(alignment: Alignment) -> str:
+    """The rates of the layers' mean maps and of the best head."""
+    layers = " ".join("–" if one is None else f"{one:.2f}" for one in alignment.layers)
+    best = f"{alignment.best.layer + 1}.{alignment.best.head + 1}"
+    return (
+        f"Layers’ mean maps {layers} · best head {best}: {alignment.error:.2f} · "
+        f"along the diagonal {alignment.diagonal:.2f}"
+    )
 
 
 def listed(statistics: Sequence[str]) -> list[str]:

@@ -39,6 +39,7 @@ class ModelBar(QWidget):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self._session = session
         self.setObjectName("model_bar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "paper")
@@ -112,10 +113,12 @@ class ModelBar(QWidget):
         self.alpha_box.setToolTip(
             f"Length penalty α: the score is {form}; 0 favours short translations"
         )
+        self._show_origin(self._session.origin)
 
     def _show_origin(self, origin: str) -> None:
-        """The picture is not of the model named here."""
-        self.origin.setText(f"Picture: {origin}, not this model" if origin else "")
+        """The picture is not of the model named here, if one is."""
+        apart = ", not this model" if self._session.model is not None else ""
+        self.origin.setText(f"Picture: {origin}{apart}" if origin else "")
         self.origin.setVisible(bool(origin))
 
     def _enable(self) -> None:

@@ -11,10 +11,11 @@ from transformer_viz.heads.store import Measured, Question
 
 LAYERS, HEADS = 2, 3
 ROLES = {
-    "encoder_self": ("positional(-1)", "positional(+1)", "sink", "gold:coreference"),
+    "encoder_self": ("positional(-1)", "sink", "gold:coreference"),
     "decoder_self": ("positional(-1)", "sink"),
     "cross": ("diagonal", "rare-word", "gold:coreference"),
 }
+ERRORS = {"fed": 0.6, "predicted": 0.1}  # of alignment, in every head
 PREVIOUS = ("encoder_self", 0, 1)  # the head that passes as looking at the previous token
 SOURCES = [f"The animal number{number} slept ." for number in range(10)]
 
@@ -28,6 +29,15 @@ def answer(*, importance: bool = False) -> dict[str, Any]:
             for kind in AttentionKind
             for layer in range(LAYERS)
             for head in range(HEADS)
+        ],
+        "alignment": [
+            {
+                "reading": reading,
+                "best": {"layer": 1, "head": 0, "error": error},
+                "layers": [0.5, None],
+                "diagonal": 0.4,
+            }
+            for reading, error in ERRORS.items()
         ],
     }
 
@@ -52,6 +62,7 @@ def _head(kind: str, layer: int, head: int, importance: bool) -> dict[str, Any]:
     }
     if kind == "cross":
         statistics["diagonal_score"] = place
+        statistics |= {f"alignment_error_{reading}": error for reading, error in ERRORS.items()}
     else:
         statistics["mean_distance"] = 3 * place
         statistics["median_distance"] = 2
@@ -69,9 +80,11 @@ def _head(kind: str, layer: int, head: int, importance: bool) -> dict[str, Any]:
 
 def _role(name: str, kind: str, layer: int, head: int) -> dict[str, Any]:
     passed = (kind, layer, head) == PREVIOUS and name == "positional(-1)"
-    gold = {"direction": "forward", "links": 128, "offset": -2} if name.startswith("gold:") else {}
+    gold = {"direction": "forward", "links": 128, "offset": -2}
+    if kind == "cross":
+        gold["reading"] = "predicted"
     return {
-        **gold,
+        **(gold if name.startswith("gold:") else {"rows": 300}),
         **({"on": "end"} if name == "sink" else {}),
         "role": name,
         "score": 0.95 if passed else 0.3,

@@ -149,7 +149,7 @@ def test_only_the_newest_results_are_kept(desk: Desk) -> None:
     assert measured is not None
     store = Store(desk.folder / "heads")
     for number in range(MOST_FILES + 3):
-        store.write(f"{number:064}", measured, answer()["heads"])
+        store.write(f"{number:064}", measured, answer()["heads"], [])
     assert len(list((desk.folder / "heads").iterdir())) == MOST_FILES
     assert store.read(f"{MOST_FILES + 2:064}") is not None
 
@@ -159,7 +159,7 @@ def test_without_a_folder_nothing_is_kept(desk: Desk) -> None:
     desk.measure()
     assert desk.analysis.measured is not None
     store = Store(None)
-    store.write("0" * 64, desk.analysis.measured, answer()["heads"])
+    store.write("0" * 64, desk.analysis.measured, answer()["heads"], [])
     assert store.read("0" * 64) is None
 
 

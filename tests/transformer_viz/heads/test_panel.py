@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -20,6 +21,7 @@ from transformer_viz.heads.report import Evidence
 from transformer_viz.heads.resolving import Resolving
 from transformer_viz.heads.role_lines import NO_ROLE, RoleLines
 from transformer_viz.heads.store import GRAMMAR, Question
+from transformer_viz.heads.wording import judgement, role_name
 from transformer_viz.theme import DARK, LIGHT
 
 __all__ = ["desk"]
@@ -58,7 +60,7 @@ def test_it_says_what_to_do_before_anything_is_measured(desk: Desk, panel: Heads
     assert "No model yet" in texts(panel)
     assert not panel.run_bar.measure.isEnabled()
     desk.open("good")
-    assert "The heads of this model have not been measured" in texts(panel)
+    assert "The heads of good have not been measured" in texts(panel)
     assert not panel.run_bar.csv.isEnabled()
     QTest.mouseClick(panel.run_bar.measure, LEFT)
     assert desk.child.asked[0][:2] == ["heads", "--model"]
@@ -94,15 +96,17 @@ def test_sample_and_corpus_are_chosen(
     bar = panel.run_bar
     assert bar.question == Question(GRAMMAR, 1_000)
     bar.sentences.setValue(250)
-    names = ["/a/source.en", "/a/target.de"]
-    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_arguments: (names, ""))
-    bar.corpus.activated.emit(bar.corpus.count() - 1)
+    answers = ["/a/source.en", "/a/target.de", "/a/pairs.tsv.gz", "/a/source.en", ""]
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (answers.pop(0), ""))
+    bar.corpus.activated.emit(bar.corpus.findText("two aligned files …"))
     assert bar.corpus.currentText() == "source.en, target.de"
     QTest.mouseClick(bar.importance, LEFT, pos=QPoint(8, bar.importance.height() // 2))
     assert bar.question == Question("/a/source.en,/a/target.de", 250, importance=True)
-    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_arguments: ([], ""))
-    bar.corpus.activated.emit(bar.corpus.count() - 1)
-    assert bar.question.corpus == "/a/source.en,/a/target.de", "a dialog that is given up"
+    bar.corpus.activated.emit(bar.corpus.findText("a file …"))
+    assert bar.corpus.currentText() == "pairs.tsv.gz"
+    bar.corpus.activated.emit(bar.corpus.findText("two aligned files …"))
+    assert not answers
+    assert bar.question.corpus == "/a/pairs.tsv.gz", "the second dialog was given up"
 
 
 def test_the_table_has_every_head_with_numbers_on_the_right(desk: Desk, panel: HeadsPanel) -> None:
@@ -114,6 +118,7 @@ def test_the_table_has_every_head_with_numbers_on_the_right(desk: Desk, panel: H
     cross = row_of(panel, 17)
     assert cross[0] == "Cross 2.3"
     assert cross[column_of(panel, "dist.")] == "–"
+    assert cross[column_of(panel, "AER pred.")] == "0.10"
     model = panel.table.model()
     for column, side in ((0, Qt.AlignmentFlag.AlignLeft), (3, Qt.AlignmentFlag.AlignRight)):
         aligned = model.index(0, column).data(Qt.ItemDataRole.TextAlignmentRole)
@@ -169,6 +174,48 @@ def test_a_role_is_told_with_score_baseline_and_threshold(desk: Desk, panel: Hea
         "Right in 30\u00a0% of 128; baseline 20\u00a0% (always 2 words back), "
         "threshold 30\u00a0%: not passed."
     ) in said
+
+
+def test_a_decoder_row_has_two_readings(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.measure()
+    desk.session.select(kind=C, layer=0, head=1)
+    panel.page.prefer("gold:coreference")
+    assert any("of 128, for the word it predicts; baseline" in text for text in texts(panel))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"rows": 19}, "Score 0.95; baseline 0.20 (an even spread): too few to give the role."),
+        (
+            {"threshold": 1.05, "passed": False},
+            "Score 0.95; baseline 0.20 (an even spread): no head could be clearly better, so this "
+            "shows nothing.",
+        ),
+        ({"sort": "gold:coreference", "name": "gold:coreference", "direction": "backward"}, ""),
+    ],
+)
+def test_what_a_score_cannot_show_is_said(desk: Desk, changes: dict[str, Any], said: str) -> None:
+    desk.open("good")
+    desk.measure()
+    assert desk.analysis.report is not None
+    (role,) = desk.analysis.report.heads[Head(E, 0, 1)].passed
+    changed = replace(role, **changes)
+    if said:
+        assert judgement(changed) == said
+    else:
+        assert role_name(changed).claim == "looks from the noun that is meant to the pronoun"
+
+
+def test_special_tokens_are_the_ends_of_a_sentence(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.measure()
+    evidence = panel.page.evidence
+    evidence.show_role(panel.page.role, E)
+    assert "⟨end⟩ → ⟨end⟩" in evidence.accessibleDescription()
+    evidence.show_role(panel.page.role, D)
+    assert "⟨start⟩ → ⟨start⟩" in evidence.accessibleDescription()
 
 
 def test_enter_leads_to_the_sentences_and_from_there_to_the_explorer(
@@ -257,6 +304,12 @@ def test_the_map_colours_by_statistic_or_role_and_selects(desk: Desk, panel: Hea
     by.setCurrentIndex(index)
     by.activated.emit(index)
     assert "mean distance 0.6" in panel.map.accessibleDescription()
+    index = by.findData("alignment_error_predicted")
+    by.setCurrentIndex(index)
+    by.activated.emit(index)
+    assert "Layers’ mean maps 0.50 – · best head 2.1: 0.10 · along the diagonal 0.40" in texts(
+        panel
+    )
 
 
 def test_keys_walk_the_map(desk: Desk, panel: HeadsPanel) -> None:
@@ -299,7 +352,7 @@ def test_another_model_has_other_heads(desk: Desk, panel: HeadsPanel) -> None:
     desk.measure()
     panel.show_tab(TABLE)
     desk.open("other", b"other weights")
-    assert "The heads of this model have not been measured" in texts(panel)
+    assert "The heads of other have not been measured" in texts(panel)
     assert not panel.run_bar.csv.isEnabled()
 
 

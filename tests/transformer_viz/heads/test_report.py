@@ -4,10 +4,16 @@ import json
 
 import pytest
 
+from core.analysis.head_csv import heads_csv
 from core.trace.trace import AttentionKind, Head
 from tests.transformer_viz.heads.answers import answer
-from transformer_viz.heads.csv_file import to_csv
-from transformer_viz.heads.report import Report, read_head, read_heads
+from transformer_viz.heads.report import (
+    Report,
+    alignment_values,
+    read_alignments,
+    read_head,
+    read_heads,
+)
 
 
 def report(**changes: bool) -> Report:
@@ -39,6 +45,19 @@ def test_heads_are_taken_from_the_text_one_by_one() -> None:
     assert list(read_heads(json.dumps(whole))) == whole["heads"]
 
 
+def test_alignment_errors_of_heads_and_layers() -> None:
+    text = json.dumps(answer())
+    found = read_alignments(alignment_values(text))
+    predicted = found["alignment_error_predicted"]
+    assert (predicted.best, predicted.error) == (Head(AttentionKind.CROSS, 1, 0), 0.1)
+    assert predicted.layers == (0.5, None)
+    cross = report().heads[Head(AttentionKind.CROSS, 0, 0)]
+    assert cross.statistics["alignment_error_fed"] == 0.6
+    assert alignment_values(json.dumps({"heads": []})) == []
+    with pytest.raises(ValueError, match="not an alignment"):
+        read_alignments([{"reading": "fed"}])
+
+
 @pytest.mark.parametrize("cut", ["", "{}", '{"heads": [', '{"heads": [{"kind": 1}'])
 def test_half_an_answer_is_none(cut: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - JSON's own message differs
@@ -54,7 +73,7 @@ def test_what_is_no_head_is_refused(change: dict[str, object]) -> None:
 
 
 def test_the_csv_has_a_line_for_each_head_and_every_number() -> None:
-    lines = to_csv(list(report())).splitlines()
+    lines = heads_csv([each.csv_row for each in report()]).splitlines()
     assert len(lines) == 19
     names, first = lines[0].split(","), lines[1].split(",")
     row = dict(zip(names, first, strict=True))
