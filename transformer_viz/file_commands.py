@@ -19,11 +19,12 @@ from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.export.dialog import ExportDialog
 from transformer_viz.export.exporter import Colors, Export, Exporter, Format, Subject
-from transformer_viz.export.picture import Picture
+from transformer_viz.export.picture import Picture, with_foot
 from transformer_viz.session import Session
 from transformer_viz.session_file import SUFFIX
 from transformer_viz.theme import LIGHT, Theme
 from transformer_viz.views.atlas_view import AtlasView
+from transformer_viz.views.gate_wording import describe_gates
 from transformer_viz.views.stage import VIEWS
 from transformer_viz.views.stage_view import StageView
 
@@ -161,13 +162,18 @@ class FileCommands(QObject):
         return self._picture_of(view, f"{VIEWS[stage.current]} {view.export_name()}", colors)
 
     def _picture_of(self, source: StageView | AtlasView, name: str, colors: Colors) -> Picture:
+        """It says which heads were off or scaled, if any was."""
         theme = self._theme(colors)
 
         def paint(painter: QPainter, rect: QRect) -> None:
             with self._dressed(source, theme):
                 source.paint_export(painter, rect)
 
-        return Picture(name, source.export_size(), paint)
+        picture = Picture(name, source.export_size(), paint)
+        trace = self._session.trace
+        if trace is None or not trace.gates:
+            return picture
+        return with_foot(picture, describe_gates(trace.gates, trace), self._style(colors))
 
     @contextmanager
     def _dressed(self, source: StageView | AtlasView, theme: Theme) -> Iterator[None]:

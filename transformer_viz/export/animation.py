@@ -127,13 +127,15 @@ def _draw_header(painter: QPainter, decoding: Decoding, step: int, style: Style)
     bold = scaled_font(style.font, 1.0, bold=True)
     painter.setFont(bold)
     painter.setPen(style.theme.color("ink"))
-    painter.drawText(QRectF(left, 2 * GRID, width, line), middle, decoding.title)
+    metrics = QFontMetricsF(style.font)
+    count = f"step {step + 1} of {decoding.steps}"
+    room = width - metrics.horizontalAdvance(count) - 4 * GRID
+    title = QFontMetricsF(bold).elidedText(decoding.title, Qt.TextElideMode.ElideRight, room)
+    painter.drawText(QRectF(left, 2 * GRID, width, line), middle, title)
     painter.setFont(style.font)
     painter.setPen(style.theme.color("soft"))
-    count = f"step {step + 1} of {decoding.steps}"
     right = Qt.AlignmentFlag.AlignRight | middle
     painter.drawText(QRectF(left, 2 * GRID, width, line), right, count)
-    metrics = QFontMetricsF(style.font)
     said = _text(decoding.picture.predicted[: step + 1])
     shown = metrics.elidedText(said, Qt.TextElideMode.ElideLeft, width)
     painter.setPen(style.theme.color("ink"))

@@ -21,6 +21,7 @@ from transformer_viz.options import Quantity
 from transformer_viz.quantities import Found, Quantities
 from transformer_viz.session import Session
 from transformer_viz.transfers import Progress, Transfers
+from transformer_viz.views.gate_wording import describe_gates
 from transformer_viz.views.head_pictures import head_picture, map_axes
 from transformer_viz.views.quantity_wording import NAMES, averaged_heads, map_title
 from transformer_viz.views.wording import head_name, head_title
@@ -231,6 +232,7 @@ class Exporter(QObject):
             title = map_title(found.quantity, heads, averaged=True)
             if found.quantity is Quantity.WEIGHT:
                 title = f"{title} · weight"
+            title = _with_gates(title, found.of)
             table = to_table(shown.weights, shown.allowed, rows, columns, delimiter, title)
             return table.encode("utf-8", "surrogatepass")
 
@@ -249,7 +251,8 @@ class Exporter(QObject):
             if axes.empty:
                 raise UserError("Every token is hidden; show the special tokens to export them.")
             picture = head_picture(trace, [head], axes, options).matrix
-            return to_gif(Decoding(head_title(head), head.kind, picture), style, scale, progress)
+            title = _with_gates(head_title(head), trace)
+            return to_gif(Decoding(title, head.kind, picture), style, scale, progress)
 
         return make
 
@@ -295,6 +298,11 @@ class Exporter(QObject):
             mime.setText(data.decode("utf-8", "surrogatepass"))
         QGuiApplication.clipboard().setMimeData(mime)
         self.exported.emit(f"The {format_.upper()} is on the clipboard.")
+
+
+def _with_gates(title: str, trace: Trace) -> str:
+    """And the heads that were off or scaled in this trace."""
+    return " · ".join(filter(None, (title, describe_gates(trace.gates, trace))))
 
 
 def in_words(size: int) -> str:

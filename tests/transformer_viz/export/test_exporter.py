@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from core.errors import UserError
 from core.trace.npz import load_npz
-from core.trace.trace import AttentionKind, Trace
+from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.answers import quantities_of
 from tests.transformer_viz.stage import weights_alone
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
@@ -143,6 +144,18 @@ def test_the_table_names_the_quantity_that_it_holds(
     qtbot.waitUntil(lambda: bool(desk.said))
     assert path.read_text(encoding="utf-8").startswith(f"{corner},▁The")
     assert desk.exporter.size(Export(Subject.MATRIX, Format.CSV)).endswith(f"{quantity.noun}s")
+    desk.transfers.close()
+
+
+def test_a_table_says_which_heads_were_off(session: Session, qtbot: QtBot, tmp_path: Path) -> None:
+    path, off = tmp_path / "a.csv", {Head(AttentionKind.CROSS, 0, 1): 0.0}
+    session.set_trace(replace(session.trace, gates=off))
+    session.select(kind=AttentionKind.CROSS, layer=1, head=0)
+    desk = Desk(session)
+    desk.exporter.save(Export(Subject.MATRIX, Format.CSV), path)
+    qtbot.waitUntil(lambda: bool(desk.said))
+    corner = "Cross-attention · layer 2 · head 1 · weight · Cross 1.2 off"
+    assert path.read_text(encoding="utf-8").startswith(f"{corner},▁The")
     desk.transfers.close()
 
 
