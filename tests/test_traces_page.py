@@ -23,7 +23,7 @@ from core.trace.npz import load_npz
 from core.trace.pieces import spelled
 from core.trace.trace import Trace
 from tests.core.checkpoints.marian_folders import save_marian_folder
-from tests.foreign_models import save_bert, save_gpt
+from tests.foreign_models import save_bart, save_bert, save_gpt
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "traces.md"
 PIECES = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -98,3 +98,19 @@ def test_both(folder: Path) -> None:
     assert_same(trace, AttentionKind.ENCODER_SELF, result.encoder_attentions)
     assert_same(trace, AttentionKind.DECODER_SELF, result.decoder_attentions)
     assert_same(trace, AttentionKind.CROSS, result.cross_attentions)
+
+
+def test_other_models_with_both_take_the_same_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the two names that the page gives for them."""
+    save_bart(tmp_path / "bart")
+    monkeypatch.chdir(tmp_path)
+    assert "`AutoModelForSeq2SeqLM` and `AutoTokenizer`" in PAGE.read_text(encoding="utf-8")
+    piece = PIECES[2].replace(OPUS, "bart").replace("MarianMTModel", "AutoModelForSeq2SeqLM")
+    exec(piece.replace("MarianTokenizer", "AutoTokenizer"), {})
+    trace = load_npz(tmp_path / "opus.npz")
+    assert (trace.text, trace.kinds) == (TEXT, tuple(AttentionKind))
+    assert spelled(trace.source_tokens) == TEXT
+    assert trace.layer_weights(AttentionKind.ENCODER_SELF, 2).shape[0] == 2
+    assert trace.layer_weights(AttentionKind.CROSS, 1).shape[0] == 3
