@@ -65,7 +65,7 @@ class Measuring(QObject, Generic[Result]):
         self._look_up = look_up
         self._checksum = ""  # of the model shown; "" until it is known
         self._run: _Run[Result] | None = None
-        self._child = Child(self, parse=str)
+        self._child = Child(self, parse=str, polite=True)
         self._looking, self._keeping = Stream(self), Stream(self)
         self.known: Result | None = None
         self.progress: Progress | None = None

@@ -45,6 +45,12 @@ class Child(QObject):
         self.cancel()
         process = child(arguments)
         process.setParent(self)
+        environment = process.processEnvironment()
+        # Threads that spin while they wait take the processor from those that they wait for, as
+        # soon as anything else runs: measured, seven times as slow.
+        if not environment.contains("OMP_WAIT_POLICY"):
+            environment.insert("OMP_WAIT_POLICY", "PASSIVE")
+        process.setProcessEnvironment(environment)
         process.finished.connect(self._on_finished)
         process.errorOccurred.connect(self._on_error)
         process.readyReadStandardError.connect(self._on_said)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from PySide6.QtCore import QObject, QProcess
+from PySide6.QtCore import QObject, QProcess, QProcessEnvironment
 from pytestqt.qtbot import QtBot
 
 from transformer_viz.training import child as module
@@ -15,7 +15,8 @@ from transformer_viz.training.child import Child, failure
 def speaking(code: str) -> QProcess:
     process = QProcess()
     process.setProgram(sys.executable)
-    process.setArguments(["-c", f"import sys, time\n{code}"])
+    process.setArguments(["-c", f"import os, sys, time\n{code}"])
+    process.setProcessEnvironment(QProcessEnvironment.systemEnvironment())
     return process
 
 
@@ -39,6 +40,18 @@ def test_lines_come_whole_and_none_is_left_out(child: Child, qtbot: QtBot) -> No
         )
     assert heard == ["first", "second", long, "last"]
     assert finished.args == ["done\n"]
+
+
+def test_its_threads_do_not_spin_unless_they_are_told_to(
+    child: Child, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for told, expected in ((None, "PASSIVE"), ("ACTIVE", "ACTIVE")):
+        monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+        if told:
+            monkeypatch.setenv("OMP_WAIT_POLICY", told)
+        with qtbot.waitSignal(child.finished) as finished:
+            child.run(["print(os.environ['OMP_WAIT_POLICY'])"])
+        assert finished.args == [f"{expected}\n"]
 
 
 def test_nothing_comes_after_it_is_cancelled(child: Child, qtbot: QtBot) -> None:
