@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from core.analysis.alignment import AlignmentErrors
     from core.analysis.evidence import Evidence
     from core.analysis.heads import MeasuredHead
-    from core.analysis.importance import Importance
     from core.analysis.places import Places
     from core.analysis.roles import Role
+
+
+EFFECT_SENTENCES = 200
+"""Without each head by itself: as many passes as a model has heads."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--importance",
         action="store_true",
-        help="also how much the loss hangs on each head (Michel et al. 2019)",
+        help="also how much the loss hangs on each head (Michel et al. 2019), and its effect: what "
+        f"the loss gains without it, on the first {EFFECT_SENTENCES} sentences",
     )
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or mps")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="also write a table, a head a row")
@@ -52,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     from core.analysis.alignment import alignment_errors
     from core.analysis.forced import forced_pairs, token_counts
     from core.analysis.heads import measure_heads
-    from core.analysis.importance import importance
+    from core.analysis.importance import effects, importance
     from core.analysis.places import Places
     from core.analysis.sample import read_sample
     from core.checkpoints.opening import open_model
@@ -64,9 +68,12 @@ def run(args: argparse.Namespace) -> int:
     model, tokenizer = checkpoint.model, checkpoint.tokenizer
     sample = read_sample(args.corpus, args.sentences, seed=args.seed)
     translating = 0 if sample.references else len(sample.sources)
-    # Measuring takes two passes, aligning one, importance a pass forth and back.
+    # Measuring takes two passes, aligning one, importance a pass forth and back, and the effect of
+    # each head one over a few.
+    count = len(sample.sources)
+    few = min(count, EFFECT_SENTENCES) * len(checkpoint.config.every_head())
     passes = 2 + bool(sample.gold) + 2 * args.importance
-    total = translating + passes * len(sample.sources)
+    total = translating + passes * count + few * args.importance
     tell = Counting(total, sys.stderr, as_json=args.json)
     forced = forced_pairs(model, tokenizer, sample, progress=tell)
     pairs = forced.pairs
@@ -86,14 +93,20 @@ def run(args: argparse.Namespace) -> int:
         )
         aligned = list(found.values())
         measured += len(pairs)
-    weighed = None
+    weighed, gained = None, None
     if args.importance:
         ids = [(pair.source_ids, pair.target_ids) for pair in pairs]
         weighed = importance(model, ids, progress=lambda done: tell(measured + 2 * done))
+        measured += 2 * len(pairs)
+        gained = effects(model, ids[:EFFECT_SENTENCES], progress=lambda done: tell(measured + done))
     tell(total)
     places = Places(tokenizer)
     errors = _errors_of_heads(aligned)
-    rows = [_head(one, weighed, errors[one.head], places) for one in heads]
+    rows = [_head(one, errors[one.head], places) for one in heads]
+    if weighed is not None and gained is not None:
+        for row in rows:
+            kind, layer, number = head = _head_of(row)
+            row |= {"importance": float(weighed[kind][layer, number]), "effect": gained[head]}
     if args.csv:
         atomic_write_text(args.csv, heads_csv([_csv_row(row) for row in rows]))
     about = {
@@ -125,7 +138,6 @@ def _errors_of_heads(aligned: Sequence[AlignmentErrors]) -> Mapping[Head, dict[s
 
 def _head(
     measured: MeasuredHead,
-    weighed: Importance | None,
     errors: dict[str, float],
     places: Places,
 ) -> dict[str, Any]:
@@ -142,8 +154,6 @@ def _head(
         "statistics": {name: value for name, value in statistics.items() if value is not None},
         "roles": [_role(role, kind, places) for role in measured.roles],
     }
-    if weighed is not None:
-        found["importance"] = float(weighed[kind][layer, head])
     return found
 
 
@@ -168,8 +178,9 @@ def _role(role: Role, kind: AttentionKind, places: Places) -> dict[str, Any]:
 
 
 def _csv_row(row: Mapping[str, Any]) -> HeadRow:
-    """With importance and the shares at offsets among the statistics."""
-    statistics = {name: row[name] for name in ("importance",) if name in row} | row["statistics"]
+    """With importance, effect and the shares at offsets among the statistics."""
+    weighed = {name: row[name] for name in ("importance", "effect") if name in row}
+    statistics = weighed | row["statistics"]
     statistics.pop("distance_histogram", None)
     shares = statistics.pop("offset_shares", {})
     statistics |= {f"offset {offset}": share for offset, share in shares.items()}
@@ -240,6 +251,7 @@ _COLUMNS = (
     _Column("alignment_error_fed", "AER fed"),
     _Column("alignment_error_predicted", "AER predicted"),
     _Column("importance", "import.", 4),
+    _Column("effect", "effect", 4),
 )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from core.analysis.head_csv import HeadRow, Verdict
 from core.trace.trace import AttentionKind, Head
 
-IMPORTANCE = "importance"
+IMPORTANCE, EFFECT = "importance", "effect"
 _HEADS = re.compile(r'"heads": \[')
 _ALIGNMENT = '"alignment": ['
 
@@ -146,8 +146,7 @@ def read_head(value: Any) -> MeasuredHead:
     try:
         head = Head(AttentionKind(value["kind"]), int(value["layer"]), int(value["head"]))
         numbers = dict(_numbers(value["statistics"]))
-        if value.get(IMPORTANCE) is not None:
-            numbers[IMPORTANCE] = float(value[IMPORTANCE])
+        numbers |= {name: float(value[name]) for name in (IMPORTANCE, EFFECT) if name in value}
         roles = tuple(_role(role) for role in value["roles"])
         passed = [role for role in roles if role.passed]
         passed.sort(key=lambda role: role.threshold - role.score)

@@ -75,10 +75,12 @@ def test_json(
     copying = head(report, "cross", 0, 0)
     assert "diagonal_score" in copying["statistics"]
     assert "mean_distance" not in copying["statistics"]
-    assert copying["importance"] == max(one["importance"] for one in report["heads"])
+    for name in ("importance", "effect"):
+        assert copying[name] == max(one[name] for one in report["heads"])
     lines = [json.loads(line) for line in output.err.splitlines()]
     assert [line["done"] for line in lines] == sorted(line["done"] for line in lines)
-    assert lines[-1] == {"done": 12, "total": 12, "seconds_left": 0.0}
+    total = (2 + 2 + 28) * len(PAIRS)  # measuring, importance, the effect of each head
+    assert lines[-1] == {"done": total, "total": total, "seconds_left": 0.0}
 
 
 def test_a_table_for_people_and_one_for_programs(

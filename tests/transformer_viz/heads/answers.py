@@ -75,7 +75,8 @@ def _head(kind: str, layer: int, head: int, importance: bool) -> dict[str, Any]:
         "statistics": statistics,
         "roles": [_role(name, kind, layer, head) for name in ROLES[kind]],
     }
-    return found | ({"importance": place / 100} if importance else {})
+    weighed = {"importance": place / 100, "effect": -place / 1000}
+    return found | (weighed if importance else {})
 
 
 def _role(name: str, kind: str, layer: int, head: int) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def test_the_table_has_every_head_with_numbers_on_the_right(desk: Desk, panel: H
     desk.measure(importance=True)
     assert panel.table.model().rowCount() == 18
     row = row_of(panel, 1)
-    assert row[:4] == ["Encoder self 1.2", "position −1", "0.0020", "0.20"]
+    assert row[:5] == ["Encoder self 1.2", "position −1", "0.0020", "−0.0002", "0.20"]
     cross = row_of(panel, 17)
     assert cross[0] == "Cross 2.3"
     assert cross[column_of(panel, "dist.")] == "–"
@@ -123,7 +123,7 @@ def test_the_table_has_every_head_with_numbers_on_the_right(desk: Desk, panel: H
     for column, side in ((0, Qt.AlignmentFlag.AlignLeft), (3, Qt.AlignmentFlag.AlignRight)):
         aligned = model.index(0, column).data(Qt.ItemDataRole.TextAlignmentRole)
         assert aligned & side
-    assert panel.run_bar.said.text().startswith("1,000 sentences of the generated corpus, 20")
+    assert panel.run_bar.said.text().startswith("1,000 generated sentences, 20")
 
 
 def test_the_table_is_sorted_by_click_and_by_key(desk: Desk, panel: HeadsPanel) -> None:
