@@ -78,6 +78,9 @@ class Heaviest:
         one found first."""
         _, query, key = self.ends
         far = np.flatnonzero(np.abs(query - key) >= distance)
+        if len(far) > self.count:  # of a long text: sorting them all takes milliseconds
+            weights = self.weights[far]
+            far = far[weights >= np.partition(weights, -self.count)[-self.count]]
         chosen = far[np.argsort(-self.weights[far], kind="stable")[: self.count]]
         return tuple(
             FarLink(self.heads[number], query, key, weight)

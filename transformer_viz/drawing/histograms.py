@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ _Center = Qt.AlignmentFlag.AlignCenter
 Shares = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Histograms:
     """
     Attributes:
@@ -40,7 +41,7 @@ class Histograms:
     heads: Mapping[Head, Shares]
     selected: frozenset[Head]
 
-    @property
+    @cached_property
     def top(self) -> float:
         """The weight at the full height of every bar."""
         most = max(float(bars.max()) for bars in (self.even, self.chosen, *self.heads.values()))
