@@ -8,7 +8,6 @@ from core.trace.trace import Head
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.heading import Heading
 from transformer_viz.drawing.marks import Marks
-from transformer_viz.drawing.numbers import percent
 from transformer_viz.options import Combine, Quantity
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Phase, Session
@@ -159,11 +158,8 @@ class Heatmap(StageView):
             self._map_view.setFocus()
 
     def _map_name(self, head: Head) -> str:
-        found = self._maps.found
-        if found is None or not found.quantity.of_layer:
-            return head_numbers(head)
-        name, source = f"layer {head.layer + 1}", found.source_shares(head)
-        return name if source is None else f"{name} · {percent(float(source.mean()))} source"
+        of_layer = self.session.options.quantity.of_layer
+        return f"layer {head.layer + 1}" if of_layer else head_numbers(head)
 
     def _show_state(self) -> None:
         session, status = self.session, self.session.status

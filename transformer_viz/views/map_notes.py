@@ -25,12 +25,13 @@ def map_notes(
     kind = pictures[0].heads[0].kind
     noun = found.measure(kind).noun
     notes = [EXPLANATIONS[found.quantity], axes_sentence(found.quantity, kind)]
-    source = found.source_shares(pictures[0].heads[0])
-    if source is not None and shown == 1:
+    sources = [found.source_shares(picture.heads[0]) for picture in pictures]
+    means = [percent(float(source.mean())) for source in sources if source is not None]
+    if means:
         constant = found.quantity is Quantity.ROLLOUT
         of = "every row, whatever the text" if constant else "a row on average"
         rest = "the rest is from the target prefix"
-        notes.append(f"From the source: {percent(float(source.mean()))} of {of}; {rest}.")
+        notes.append(f"From the source: {', '.join(means)} of {of}; {rest}.")
     if options.merge_words:
         notes.append("Pieces merged into words: columns summed, rows averaged.")
     if options.hide_specials:

@@ -1,3 +1,4 @@
+import csv
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -76,8 +77,8 @@ STARTS = {
     Format.PNG: b"\x89PNG",
     Format.SVG: b"<?xml",
     Format.PDF: b"%PDF",
-    Format.CSV: "Encoder self-attention · layer 1 · head 2 · weight,▁The".encode(),
-    Format.TSV: "Encoder self-attention · layer 1 · head 2 · weight\t▁The".encode(),
+    Format.CSV: "Encoder self-attention · layer 1 · head 1 · weight,▁The".encode(),
+    Format.TSV: "Encoder self-attention · layer 1 · head 1 · weight\t▁The".encode(),
     Format.GIF: b"GIF89a",
     Format.NPZ: b"PK",
 }
@@ -119,7 +120,7 @@ def test_the_table_is_the_map_that_is_shown(desk: Desk, qtbot: QtBot, tmp_path: 
     session.change_options(hide_specials=True)
     desk.exporter.save(Export(Subject.MATRIX, Format.CSV), path)
     qtbot.waitUntil(lambda: bool(desk.said))
-    rows = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines() if line]
+    rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
     mean = trace.layer_weights(AttentionKind.DECODER_SELF, 1).mean(axis=0)
     assert rows[0][1] == "▁Das"
     assert rows[3][0] == "▁sch"

@@ -245,13 +245,13 @@ def test_rollout_says_that_its_share_is_the_same_for_any_text(
     assert "From the source: 88\u00a0% of every row, whatever the text" in notes(heatmap)
 
 
-def test_maps_of_several_layers_name_their_shares(session: Session, heatmap: Heatmap) -> None:
+def test_the_shares_of_several_layers_are_said_in_their_order(
+    session: Session, heatmap: Heatmap
+) -> None:
     session.select(kind=C, layer=0, head=0, others=((1, 0),))
     session.change_options(quantity=Quantity.ROLLOUT, combine=Combine.SIDE_BY_SIDE)
-    assert heatmap.grid._names == (
-        "layer 1 · 50\u00a0% source",
-        "layer 2 · 75\u00a0% source",
-    )
+    assert heatmap.grid._names == ("layer 1", "layer 2")
+    assert "From the source: 50\u00a0%, 75\u00a0% of every row" in notes(heatmap)
 
 
 # The colour scale
