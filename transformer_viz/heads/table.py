@@ -14,7 +14,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from core.trace.trace import Head
@@ -141,8 +141,8 @@ class HeadsTable(QTableView):
         self.selectionModel().currentRowChanged.connect(self._on_current)
         self.doubleClicked.connect(lambda _index: self.evidenceWanted.emit())
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
         self.scrollTo(self.currentIndex())
 
     def sizeHint(self) -> QSize:

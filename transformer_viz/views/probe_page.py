@@ -45,7 +45,7 @@ _RELATIONS = {
     "subordinate": "last verb and conjunction",
 }
 _NOTHING = (
-    "How far does this model reach?",
+    "How far does {} reach?",
     "English and German sentences of the generated corpus get 0 to 32 words more between two that "
     "belong together. Measured is whether the model still predicts the later one, and which heads "
     "still find the other. The first curve comes within seconds; all take about a minute, in the "
@@ -88,6 +88,7 @@ class ProbePage(QWidget):
         probe.stateChanged.connect(self._follow)
         session.selectionChanged.connect(self._show_relation)
         session.gatesChanged.connect(self._show_relation)
+        session.originChanged.connect(self._show_relation)
         self._follow()
 
     def _build(self) -> None:
@@ -159,7 +160,10 @@ class ProbePage(QWidget):
         self._problem.setText(f"⚠ {probe.problem}")
         self._problem.setVisible(bool(probe.problem))
         if report is None:
-            self._placeholder.say(*(_NO_MODEL if self._session.model is None else _NOTHING))
+            model, (title, hint) = self._session.model, _NOTHING
+            self._placeholder.say(
+                *(_NO_MODEL if model is None else (title.format(model.name), hint))
+            )
         self._stack.setCurrentIndex(int(report is not None))
         self._show_relation()
 
@@ -191,11 +195,13 @@ class ProbePage(QWidget):
             return
         selected = self._session.selection.primary
         gated = " Measured with every head on." if self._session.gates else ""
+        model, origin = self._session.model, self._session.origin
+        whose = f" It is {model.name} that was measured." if model is not None and origin else ""
         self.caption.setText(
             f"{relation.sentences} sentences of the generated corpus that training never sees. The "
             "model is right if the later word is the most probable after the right beginning, a "
             "head if the word that is needed is its heaviest. Bands: how far off so few sentences "
-            f"may be (95 % interval).{gated}{_says_little(relation)}"
+            f"may be (95 % interval).{gated}{whose}{_says_little(relation)}"
         )
         self.curves.show_curves(
             CurvesPicture(

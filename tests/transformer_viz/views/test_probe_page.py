@@ -29,7 +29,7 @@ def page(desk: Desk, show: Callable) -> ProbePage:
 
 
 def test_before_it_is_measured_it_says_what_it_would_do(page: ProbePage, desk: Desk) -> None:
-    assert any("How far does this model reach?" in text for text in texts(page))
+    assert any("How far does good reach?" in text for text in texts(page))
     assert not page.has_picture
     assert page.focus_part() is page.measure
     assert not page.relation.isVisible()
@@ -192,6 +192,15 @@ def test_gated_heads_are_said_to_be_on(page: ProbePage, desk: Desk, trace: Trace
     assert not any("every head on" in text for text in texts(page))
     desk.session.set_gates({Head(E, 0, 0): 0.0})
     assert any("every head on" in text for text in texts(page))
+
+
+def test_beside_the_picture_of_another_model_the_one_measured_is_named(
+    page: ProbePage, desk: Desk
+) -> None:
+    desk.measure()
+    assert not any("good" in text for text in texts(page))
+    desk.session.set_origin("trace from other.npz")
+    assert any("It is good that was measured." in text for text in texts(page))
 
 
 def test_another_model_is_not_measured_yet(page: ProbePage, desk: Desk, tmp_path: Path) -> None:
