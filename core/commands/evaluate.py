@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.bundled import model_path
 from core.checkpoints.kinds import Kind, recognise
+from core.commands.counting import Counting
 from core.commands.translate import add_int8_argument, add_search_arguments, chosen_search
 from core.errors import UserError
 from core.fields import require
@@ -99,7 +100,11 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     checkpoint = _load(args)
     search = chosen_search(args, checkpoint.provenance)
     translations = translate(
-        checkpoint.model, checkpoint.tokenizer, [source for source, _ in sentences], search
+        checkpoint.model,
+        checkpoint.tokenizer,
+        [source for source, _ in sentences],
+        search,
+        tell=Counting(len(sentences), sys.stderr, as_json=args.json),
     )
     scores = score(
         [translation.text for translation in translations],
@@ -169,6 +174,7 @@ def _run_gold(args: argparse.Namespace) -> dict[str, Any]:
         pairs=args.pairs,
         seed=args.seed,
         search=search,
+        tell=Counting(args.sentences + 2 * args.pairs, sys.stderr, as_json=args.json),
     )
     print(json.dumps(report.to_dict()) if args.json else _describe(report))
     return {

@@ -38,12 +38,14 @@ def translate(
     config: SearchConfig = GREEDY,
     *,
     check: Callable[[], None] = proceed,
+    tell: Callable[[int], None] | None = None,
 ) -> list[Translation]:
     """Translate each text, in their order: one in, one out, always.
 
     Args:
         model: in evaluation mode.
         check: called before every decoding step; what it raises ends the translation.
+        tell: called with how many texts are done, after each batch.
 
     Raises:
         UserError: a text is longer than the model's learned positions, or the model's weights
@@ -53,10 +55,14 @@ def translate(
     positions = [config.beam * config.longest_output(len(ids) + 1, model.config) for ids in sources]
     translations = [Translation()] * len(texts)
     visible = [index for index, ids in enumerate(sources) if ids]
+    done = len(texts) - len(visible)
     for batch in batches_by_length(visible, positions, _CACHE_POSITIONS):
         found = search(model, [sources[index] for index in batch], config, check)
         for index, (best, *_) in zip(batch, found, strict=True):
             translations[index] = Translation(
                 tokenizer.target.decode(best.ids), best.ids, best.log_probability, best.score
             )
+        done += len(batch)
+        if tell is not None:
+            tell(done)
     return translations

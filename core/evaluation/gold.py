@@ -8,7 +8,7 @@ them only.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -92,15 +92,23 @@ def gold_report(
     pairs: int,
     seed: int,
     search: SearchConfig,
+    tell: Callable[[int], None],
 ) -> GoldReport:
-    """``model`` in evaluation mode; ``seed`` draws the sentences."""
+    """
+    Args:
+        model: in evaluation mode.
+        seed: draws the sentences.
+        tell: called with how many of ``sentences`` + 2 · ``pairs`` are translated.
+    """
     test = list(generate(sentences, seed=seed, split="test"))
-    exact = exact_matches(model, tokenizer, test, search)
+    exact = exact_matches(model, tokenizer, test, search, tell=tell)
     held_out = _flat(minimal_pairs(pairs, seed=seed, split="test"))
     choosing = _flat(minimal_pairs(CHOOSING_PAIRS, seed=seed, split="train"))
     chosen_by = observe(model, [as_pieces(sentence, tokenizer) for sentence in choosing])
     observed = observe(model, [as_pieces(sentence, tokenizer) for sentence in held_out])
-    translations = [found.text for found in translate(model, tokenizer, _sources(held_out), search)]
+    translations = translate(
+        model, tokenizer, _sources(held_out), search, tell=lambda done: tell(sentences + done)
+    )
     return GoldReport(
         sentences=sentences,
         pairs=pairs,
@@ -110,7 +118,7 @@ def gold_report(
         pronoun_decoded=pair_score(
             np.array(
                 [
-                    has_right_pronoun(translation, sentence)
+                    has_right_pronoun(translation.text, sentence)
                     for translation, sentence in zip(translations, held_out, strict=True)
                 ]
             )
@@ -123,10 +131,18 @@ def gold_report(
 
 
 def exact_matches(
-    model: Transformer, tokenizer: Tokenizer, sentences: Sequence[Sentence], search: SearchConfig
+    model: Transformer,
+    tokenizer: Tokenizer,
+    sentences: Sequence[Sentence],
+    search: SearchConfig,
+    *,
+    tell: Callable[[int], None] | None = None,
 ) -> npt.NDArray[np.bool_]:
-    """Whether each sentence is translated as the grammar does, to the character."""
-    translations = translate(model, tokenizer, _sources(sentences), search)
+    """Whether each sentence is translated as the grammar does, to the character.
+
+    ``tell`` is called with how many are translated.
+    """
+    translations = translate(model, tokenizer, _sources(sentences), search, tell=tell)
     return np.array(
         [
             translation.text == sentence.target

@@ -31,7 +31,7 @@ def evaluate(
 ) -> Evaluate:
     """The result of ``evaluate … --json`` for a model that has learned ``OUTPUT`` by heart."""
 
-    def translate(_: object, __: object, texts: list[str], ___: object) -> list[Translation]:
+    def translate(_: object, __: object, texts: list[str], *___: object, **____: object) -> object:
         return [Translation(OUTPUT[text]) for text in texts]
 
     monkeypatch.setattr("core.decoding.translate.translate", translate)
@@ -96,7 +96,10 @@ def test_gold(
     model = trained / "model.safetensors"
     words = ("--gold", "--sentences", "20", "--pairs", "5", "--beam", "1", "--json")
     assert command("evaluate", "--model", model, *words) == 0
-    result = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr()
+    last = json.loads(printed.err.splitlines()[-1])
+    assert (last["done"], last["total"]) == (30, 30)
+    result = json.loads(printed.out)
     assert result["sentences"] == 20
     assert result["pairs"] == 5
     assert 0 <= result["exact"] <= 100

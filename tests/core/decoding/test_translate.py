@@ -31,8 +31,11 @@ def test_one_in_one_out_in_order_whatever_the_batches(
     config: SearchConfig, positions: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_CACHE_POSITIONS", positions)
-    translations = translate(MODEL, TOKENIZER, TEXTS, config)
+    told: list[int] = []
+    translations = translate(MODEL, TOKENIZER, TEXTS, config, tell=told.append)
     assert len(translations) == len(TEXTS)
+    assert told == ([3, 4, 5, 6] if positions == 1 else sorted(set(told)))
+    assert told[-1] == len(TEXTS)
     for text, translation in zip(TEXTS, translations, strict=True):
         if not text.strip():
             assert translation == Translation("", (), 0.0, 0.0)

@@ -181,9 +181,18 @@ def test_heads_are_chosen_on_training_pairs_and_scored_on_held_out_ones(
     monkeypatch.setattr(gold, "minimal_pairs", watched_pairs)
     monkeypatch.setattr(gold, "observe", fake_observe)
     monkeypatch.setattr(gold, "CHOOSING_PAIRS", 5)
+    told: list[int] = []
     report = gold.gold_report(
-        model, tokenizer, sentences=20, pairs=8, seed=1, search=SearchConfig(max_length=8)
+        model,
+        tokenizer,
+        sentences=20,
+        pairs=8,
+        seed=1,
+        search=SearchConfig(max_length=8),
+        tell=told.append,
     )
+    assert told == sorted(told)
+    assert told[-1] == 20 + 2 * 8
     assert sorted(splits) == ["test", "train"]
     head = report.encoder_head
     assert (head.layer, head.head) == (2, 1)
