@@ -23,14 +23,18 @@ def assemble(config: ModelConfig, parts: Parts, weights: Weights, origin: str) -
     Memory stays near that of the weights: each tensor becomes a parameter as it is read.
 
     Raises:
-        UserError: a tensor is missing, left over or of another shape; it names the first few.
+        UserError: a tensor is missing, left over, of another shape or without numbers; it names
+            the first few.
     """
     wanted = [name for names in parts.values() for name in names]
     require_all_used(weights.names, wanted, origin)
+    for name, size in _sizes(config).items():  # before a model of these sizes takes memory
+        _require_shape(size, parts[name], weights, origin)
     model = uninitialised(config)
     parameters = dict(model.named_parameters())
     assert parameters.keys() == parts.keys(), parameters.keys() ^ parts.keys()
     for name, names in parts.items():
+        _require_shape(parameters[name].shape, names, weights, origin)
         _fill(parameters[name], names, weights, origin)
     return model.eval()
 
@@ -54,19 +58,39 @@ def require_all_used(present: Collection[str], wanted: Collection[str], origin: 
             )
 
 
+def _sizes(config: ModelConfig) -> dict[str, tuple[int, int]]:
+    """The shapes of some parameters, which say how large all others are."""
+    return {
+        "source_embedding.weight": (config.vocab_size, config.d_model),
+        "encoder.0.feed_forward.inner.weight": (config.encoder_d_ff, config.d_model),
+        "decoder.0.feed_forward.inner.weight": (config.decoder_d_ff, config.d_model),
+    }
+
+
+def _require_shape(
+    shape: Sequence[int], names: Sequence[str], weights: Weights, origin: str
+) -> None:
+    """Of the tensors one below the other; a row [1, n] serves as a vector [n]."""
+    needed = [shape[0] // len(names), *shape[1:]]
+    allowed = [needed, [1, *needed]] if len(shape) == 1 else [needed]
+    for name in names:
+        if list(weights.shape(name)) not in allowed:
+            raise UserError(
+                f"{origin}: {name} has shape {list(weights.shape(name))}; the model that its "
+                f"configuration describes needs {needed}."
+            )
+
+
 def _fill(parameter: nn.Parameter, names: Sequence[str], weights: Weights, origin: str) -> None:
-    """The tensors one below the other; a row [1, n] serves as a vector [n]."""
-    needed = [parameter.shape[0] // len(names), *parameter.shape[1:]]
+    """The tensors one below the other."""
     tensors = []
     for name in names:
         tensor = weights.take(name)
-        if parameter.dim() == 1 and tensor.dim() == 2 and len(tensor) == 1:
-            tensor = tensor[0]
-        if list(tensor.shape) != needed:
+        if not tensor.isfinite().all():
             raise UserError(
-                f"{origin}: {name} has shape {list(tensor.shape)}; the model that its "
-                f"configuration describes needs {needed}."
+                f"{origin}: {name} holds values that are no numbers (NaN or infinite); the model "
+                "is damaged."
             )
-        tensors.append(tensor)
+        tensors.append(tensor.flatten() if parameter.dim() == 1 else tensor)
     whole = tensors[0] if len(tensors) == 1 else torch.cat(tensors)
     parameter.data = whole if parameter.is_contiguous() else whole.t().contiguous().t()

@@ -25,6 +25,7 @@ from core.checkpoints.weights import (
 from core.config import ModelConfig
 from core.errors import UserError
 from core.text.marian import MarianTokenizer, marian_tokenizer
+from core.text.segmentation import read_sentencepiece
 
 _ACTIVATIONS = {"swish": "silu", "silu": "silu", "relu": "relu", "gelu": "gelu"}
 
@@ -77,10 +78,11 @@ def _require_marian(settings: Settings) -> None:
             "transformers, only MarianMT's can be opened."
         )
     architectures = settings.values.get("architectures") or ["MarianMTModel"]
-    if architectures != ["MarianMTModel"]:
+    named = architectures if isinstance(architectures, list) else [architectures]
+    if named != ["MarianMTModel"]:
         raise UserError(
-            f"{settings.path.parent} holds a {', '.join(map(str, architectures))}; only a "
-            "MarianMTModel has all that translating needs."
+            f"{settings.path.parent} holds a {', '.join(map(str, named))}; only a MarianMTModel "
+            "has all that translating needs."
         )
 
 
@@ -95,7 +97,8 @@ def _tokenizer(
     )
     vocabulary = _vocabulary(folder / "vocab.json")
     target_vocabulary = _vocabulary(target_file) if separate else None
-    source, target = (read_bytes(folder / name) for name in ("source.spm", "target.spm"))
+    source = _segmentation(folder / "source.spm", vocabulary)
+    target = _segmentation(folder / "target.spm", target_vocabulary or vocabulary)
     start = settings.whole("decoder_start_token_id")
     try:
         tokenizer = marian_tokenizer(source, target, vocabulary, target_vocabulary, start)
@@ -115,6 +118,23 @@ def _vocabulary(path: Path) -> Mapping[str, int]:
     if not all(type(id) is int for id in values.values()):
         raise UserError(f"{path} does not give a whole number for each piece; it is damaged.")
     return values
+
+
+def _segmentation(path: Path, vocabulary: Mapping[str, int]) -> bytes:
+    """A SentencePiece model file, of which a few pieces may be missing in the vocabulary."""
+    content = read_bytes(path)
+    try:
+        processor = read_sentencepiece(content)
+    except UserError as error:
+        raise UserError(f"{path} is no SentencePiece model; the file is damaged.") from error
+    count = processor.vocab_size()
+    known = sum(processor.id_to_piece(id) in vocabulary for id in range(count))
+    if known < count / 2:
+        raise UserError(
+            f"{path} cuts text into {count:,} pieces, of which the vocabulary has {known:,}; they "
+            "are not of one model, or of the other language."
+        )
+    return content
 
 
 def _weights(folder: Path) -> Weights:
@@ -164,6 +184,10 @@ def _ids(
     """
     search = generation or settings
     bad = search.values.get("bad_words_ids") or []
+    if not isinstance(bad, list) or not all(
+        isinstance(words, list) and all(type(id) is int for id in words) for words in bad
+    ):
+        raise UserError(f"{search.path}: bad_words_ids is no list of lists of ids.")
     forbidden = tuple(sorted({words[0] for words in bad if len(words) == 1}))
     renormalised = search.flag("renormalize_logits", generation is None)
     return {
@@ -178,15 +202,16 @@ def _ids(
 def _decoding(search: Settings) -> dict[str, Any]:
     """For ``SearchConfig.of_model``."""
     decoding: dict[str, Any] = {
-        "beam": int(search.number("num_beams", 1)),
+        "beam": search.count("num_beams", 1),
         "alpha": search.number("length_penalty", 1.0),
         "penalty": "length",
         "stopping": "exact" if search.values.get("early_stopping") == "never" else "estimate",
     }
     if search.values.get("forced_eos_token_id") is not None:
         decoding["free_end"] = True
-    if (longest := search.values.get("max_length")) is not None:
-        decoding["max_length"] = int(longest) - 1  # there the begin token counts
+    if search.values.get("max_length") is not None:
+        longest = search.count("max_length", 0) - 1  # there the begin token counts
+        decoding["max_length"] = max(1, longest)
     return decoding
 
 

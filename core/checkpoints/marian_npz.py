@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from core.config import ModelConfig
 from core.errors import UserError
 from core.text.marian import MarianTokenizer
 
+_LARGEST_OPTIONS = 1_000_000  # bytes
 _NORM_EPSILON = 1e-6  # of all its layer norms: src/layers/generic.h
 
 
@@ -93,6 +95,8 @@ def _model_in(path: Path) -> Path:
 def _options(path: Path, arrays: NpzArrays) -> Options:
     if OPTIONS not in arrays.layouts:
         raise RefusedError(f"it lacks {OPTIONS}, so it is no model of Marian")
+    if math.prod(arrays.layouts[OPTIONS].shape) > _LARGEST_OPTIONS:
+        raise RefusedError(f"its {OPTIONS} is damaged: it is much too long")
     written = arrays.read(OPTIONS).tobytes().rstrip(b"\0")  # filled up to whole blocks
     return read_mapping(written, f"{path}: {OPTIONS}")
 

@@ -5,7 +5,7 @@ Legend: D d_model, V vocabulary, n positions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -56,6 +56,9 @@ class MarianTensors:
             "output_bias": _OUTPUT_BIAS in weights.names,
         }
         self.positions_in_words = self._settle_positions(d_model)
+
+    def shape(self, name: str) -> Sequence[int]:
+        return self._taken[name].shape if name in self._taken else self._weights.shape(name)
 
     def take(self, name: str) -> Tensor:
         taken = self._taken.pop(name, None)

@@ -35,8 +35,15 @@ class MarianWeights:
         self._pad_id = pad_id
         self.names = parameter_names(arrays)
 
+    def shape(self, name: str) -> Sequence[int]:
+        stored = torch.empty(self._arrays.layouts[name].shape, device="meta")
+        return self._as_ours(name, stored).shape
+
     def take(self, name: str) -> Tensor:
-        tensor = torch.from_numpy(self._arrays.read(name).astype(np.float32, copy=False))
+        array = self._arrays.read(name).astype(np.float32, copy=False)
+        return self._as_ours(name, torch.from_numpy(array))
+
+    def _as_ours(self, name: str, tensor: Tensor) -> Tensor:
         if _is_multiplied(name):
             return tensor.T
         if name not in _BY_PIECE:

@@ -1,8 +1,10 @@
-"""What a JSON file of a foreign model says, each value checked as it is read."""
+"""What the files of a foreign model say: bytes, and JSON of which each value is checked as it is
+read."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,6 +12,7 @@ from typing import Any, TypeVar
 from core.errors import UserError
 
 T = TypeVar("T")
+_POINTER = b"version https://git-lfs.github.com/spec/"
 _IN_WORDS: dict[type, str] = {int: "a whole number", float: "a number", str: "a text"}
 
 
@@ -23,6 +26,15 @@ class Settings:
     def whole(self, name: str) -> int:
         return self._require(name, int)
 
+    def count(self, name: str, default: int) -> int:
+        """A whole number from 1 on."""
+        if self.values.get(name) is None:
+            return default
+        count = self.whole(name)
+        if count < 1:
+            raise UserError(f"{self.path} says {name} = {count}, which is not possible.")
+        return count
+
     def text(self, name: str) -> str:
         return self._require(name, str)
 
@@ -30,7 +42,10 @@ class Settings:
         value = self.values.get(name)
         if value is None:
             return default
-        return float(value) if type(value) is int else self._require(name, float)
+        value = float(value) if type(value) is int else self._require(name, float)
+        if not math.isfinite(value):
+            raise UserError(f"{self.path} says {name} = {value}, which is not possible.")
+        return value
 
     def flag(self, name: str, default: bool) -> bool:
         value = self.values.get(name)
@@ -51,7 +66,7 @@ def read_settings(path: Path) -> Settings:
         UserError: the file is missing or unreadable, or does not hold a JSON object.
     """
     try:
-        values = json.loads(read_bytes(path))
+        values = json.loads(read_bytes(path), parse_constant=_refuse)  # NaN and Infinity
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not JSON; the file is damaged.") from error
     if not isinstance(values, dict):
@@ -59,19 +74,49 @@ def read_settings(path: Path) -> Settings:
     return Settings(path, values)
 
 
+def _refuse(constant: str) -> float:
+    raise ValueError(constant)
+
+
 def read_bytes(path: Path) -> bytes:
     """
     Raises:
-        UserError: the file is missing or unreadable.
+        UserError: the file is missing or unreadable, or its content has not been fetched.
     """
+    require_content(path)
     try:
         return path.read_bytes()
-    except FileNotFoundError as error:
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def require_content(path: Path) -> None:
+    """
+    Raises:
+        UserError: the file is missing or unreadable, is something that would be waited for, such
+            as a pipe, or stands for a content that Git LFS has not fetched.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise UserError(f"{path} is not a file; copy the whole folder again.")
+        with path.open("rb") as file:
+            start = file.read(len(_POINTER))
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if start == _POINTER:
         raise UserError(
+            f"{path} only points to its content; fetch that with “git lfs pull”, or download "
+            "the file."
+        )
+
+
+def unreadable(path: Path, error: OSError) -> UserError:
+    """Of a file in a model's folder."""
+    if isinstance(error, FileNotFoundError):
+        return UserError(
             f"{path.parent} has no {path.name}, so the model cannot be opened; copy the whole "
             "folder again."
-        ) from error
-    except PermissionError as error:
-        raise UserError(f"{path} may not be read; change its permissions.") from error
-    except OSError as error:
-        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
+        )
+    if isinstance(error, PermissionError):
+        return UserError(f"{path} may not be read; change its permissions.")
+    return UserError(f"Could not read {path}: {error.strerror or error}.")

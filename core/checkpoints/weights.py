@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -10,7 +11,7 @@ import safetensors
 import torch
 from torch import Tensor
 
-from core.checkpoints.settings import read_settings
+from core.checkpoints.settings import read_settings, require_content, unreadable
 from core.errors import UserError
 
 
@@ -19,6 +20,10 @@ class Weights(Protocol):
 
     @property
     def names(self) -> frozenset[str]: ...
+
+    def shape(self, name: str) -> Sequence[int]:
+        """Of what ``take`` will give."""
+        ...
 
     def take(self, name: str) -> Tensor:
         """In float32, in memory of its own.
@@ -37,12 +42,19 @@ class SafetensorsWeights:
         Raises:
             UserError: the file is missing, unreadable, truncated or something else.
         """
+        require_content(path)
         self._path = path
         try:
             with safetensors.safe_open(path, framework="pt") as file:
-                self.names = frozenset(file.keys())
+                self._shapes: dict[str, list[int]] = {
+                    name: file.get_slice(name).get_shape() for name in list(file.keys())
+                }
         except (safetensors.SafetensorError, OSError) as error:
             raise _unreadable(path, error) from error
+        self.names = frozenset(self._shapes)
+
+    def shape(self, name: str) -> Sequence[int]:
+        return self._shapes[name]
 
     def take(self, name: str) -> Tensor:
         try:
@@ -61,8 +73,10 @@ class TorchWeights:
         Raises:
             UserError: as ``SafetensorsWeights``, or the file holds more than tensors.
         """
+        require_content(path)
         self._path = path
         try:
+            _require_stored(path)
             stored = torch.load(path, map_location="cpu", weights_only=True)
         except OSError as error:
             raise _unreadable(path, error) from error
@@ -75,8 +89,13 @@ class TorchWeights:
             isinstance(name, str) and isinstance(one, Tensor) for name, one in stored.items()
         ):
             raise UserError(f"{path} does not hold named tensors, so it is not a model's weights.")
+        if any(one.nbytes > one.untyped_storage().nbytes() for one in stored.values()):
+            raise _damaged(path)  # one number, given out for many
         self._tensors: dict[str, Tensor] = dict(stored)
         self.names = frozenset(self._tensors)
+
+    def shape(self, name: str) -> Sequence[int]:
+        return self._tensors[name].shape
 
     def take(self, name: str) -> Tensor:
         return _floats(self._tensors.pop(name), name, self._path)
@@ -108,6 +127,9 @@ class ShardedWeights:
             self._files |= dict.fromkeys(weights.names, weights)
         self.names = frozenset(self._files)
 
+    def shape(self, name: str) -> Sequence[int]:
+        return self._files[name].shape(name)
+
     def take(self, name: str) -> Tensor:
         return self._files[name].take(name)
 
@@ -121,10 +143,23 @@ def _floats(tensor: Tensor, name: str, path: Path, copy: bool = False) -> Tensor
     return tensor.to(torch.float32, copy=copy).contiguous()
 
 
+def _require_stored(path: Path) -> None:
+    """Raises ValueError for a compressed archive, which could hold any amount of numbers; what
+    ``torch.save`` writes is not compressed."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            if any(one.compress_type != zipfile.ZIP_STORED for one in archive.infolist()):
+                raise ValueError("compressed")
+
+
 def _unreadable(path: Path, error: Exception) -> UserError:
-    # safetensors says of a file that may not be read that it does not exist.
-    if isinstance(error, FileNotFoundError) and not path.exists():
-        return UserError(f"{path} is not there; copy the whole folder again.")
-    if isinstance(error, FileNotFoundError | PermissionError):
-        return UserError(f"{path} may not be read; change its permissions.")
+    # Of a file that may not be read safetensors says that it does not exist.
+    if isinstance(error, FileNotFoundError) and path.exists():
+        error = PermissionError()
+    if isinstance(error, OSError):
+        return unreadable(path, error)
+    return _damaged(path)
+
+
+def _damaged(path: Path) -> UserError:
     return UserError(f"{path} is truncated or damaged; copy or download it again.")

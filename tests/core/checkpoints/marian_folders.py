@@ -9,8 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 import sentencepiece
 import torch
+
+from core.checkpoints.opening import open_model
+from core.errors import UserError
 
 ENGLISH = (
     "The animal didn't cross the street because it was too tired.",
@@ -149,6 +153,16 @@ def save_marian_folder(
         save_pickled(folder, model.state_dict() | tables, files=2 if sharded else 1)
     save_tokenizer(folder, source, target if separate else None)
     return model.float()
+
+
+def refusal(path: Path) -> str:
+    """The one sentence that is said of what cannot be opened."""
+    with pytest.raises(UserError) as raised:
+        open_model(path)
+    text = str(raised.value)
+    assert text.endswith(".")
+    assert "\n" not in text
+    return text
 
 
 def save_pickled(folder: Path, tensors: Mapping[str, torch.Tensor], files: int) -> None:

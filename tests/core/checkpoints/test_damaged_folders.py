@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import pickle
 import shutil
@@ -17,26 +16,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from core.checkpoints.opening import open_model
 from core.checkpoints.weights import SafetensorsWeights
 from core.errors import UserError
-from tests.core.checkpoints.marian_folders import save_marian_folder
+from tests.core.checkpoints.marian_folders import refusal
 
 pytest.importorskip("transformers")
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("saved") / "opus"
-    save_marian_folder(folder, encoder_layers=1, decoder_layers=1)
-    return folder
-
-
-@pytest.fixture
-def folder(saved: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(saved, tmp_path / "opus"))
 
 
 @contextmanager
@@ -48,15 +35,6 @@ def replaced(saved: Path, name: str, content: bytes) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder)
-
-
-def refusal(path: Path) -> str:
-    with pytest.raises(UserError) as raised:
-        open_model(path)
-    text = str(raised.value)
-    assert text.endswith(".")
-    assert "\n" not in text
-    return text
 
 
 # Weights
@@ -147,121 +125,56 @@ def test_a_bin_of_something_else(folder: Path, content: bytes) -> None:
     assert "pytorch_model.bin" in refusal(folder)
 
 
-# Weights in several files
+def test_a_bin_is_not_unpacked_to_any_size(folder: Path) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    stored = io.BytesIO(torch_file(tensors))
+    with (
+        zipfile.ZipFile(stored) as before,
+        zipfile.ZipFile(folder / "pytorch_model.bin", "w", zipfile.ZIP_DEFLATED) as after,
+    ):
+        for one in before.infolist():
+            after.writestr(one.filename, before.read(one))
+    assert "pytorch_model.bin is damaged" in refusal(folder)
 
 
-@pytest.fixture(params=["safetensors", "pickled"])
-def sharded(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    folder = tmp_path / "sharded"
-    pickled = request.param == "pickled"
-    save_marian_folder(folder, encoder_layers=1, pickled=pickled, sharded=True)
-    return folder
+def test_one_number_is_not_given_out_for_many(folder: Path) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    name = "model.shared.weight"
+    name = name if name in tensors else "model.encoder.embed_tokens.weight"
+    stretched = torch.ones(1, 1).expand(tensors[name].shape)
+    torch.save(tensors | {name: stretched}, folder / "pytorch_model.bin")
+    assert "pytorch_model.bin is truncated or damaged" in refusal(folder)
 
 
-def shards(folder: Path) -> list[Path]:
-    """In their order; all of them hold tensors."""
-    return sorted(folder.glob("*-of-*"))
-
-
-def test_each_of_several_files_stands_for_the_folder(sharded: Path) -> None:
-    assert len(shards(sharded)) > 1
-    for path in (shards(sharded)[-1], *sharded.glob("*.index.json")):
-        assert open_model(path).config == open_model(sharded).config
-
-
-def test_a_file_that_is_missing_among_several_is_named(sharded: Path) -> None:
-    last = shards(sharded)[-1]
-    last.unlink()
-    assert f"{last.name} is not there; copy the whole folder again" in refusal(sharded)
-
-
-def test_a_file_of_another_model_among_several_is_found(sharded: Path) -> None:
-    first, second = shards(sharded)[:2]
-    shutil.copy(first, second)
-    assert f"{second.name} has " in refusal(sharded)
-
-
-@pytest.mark.parametrize(
-    "files",
-    [None, {}, [], {"lm_head.weight": 1}, {"lm_head.weight": "../model.safetensors"}],
-    ids=str,
-)
-def test_an_index_that_names_no_files_of_the_folder(sharded: Path, files: object) -> None:
-    (index,) = sharded.glob("*.index.json")
-    index.write_text(json.dumps({"weight_map": files}), encoding="utf-8")
-    assert f"{index.name} does not name the files of the weights" in refusal(sharded)
-
-
-# Vocabularies and settings
-
-
-def test_two_pieces_with_one_id(folder: Path) -> None:
-    path = folder / "vocab.json"
-    vocabulary = json.loads(path.read_text(encoding="utf-8"))
-    one, other = list(vocabulary)[5:7]
-    vocabulary[other] = vocabulary[one]
-    path.write_text(json.dumps(vocabulary), encoding="utf-8")
-    said = refusal(folder)
-    assert repr(one) in said
-    assert repr(other) in said
-    assert f"the same id, {vocabulary[one]}" in said
-
-
-def test_one_piece_with_two_ids(folder: Path) -> None:
-    path = folder / "vocab.json"
-    text = path.read_text(encoding="utf-8")
-    piece, id = list(json.loads(text).items())[5]
-    path.write_text(f"{text[:-1]}, {json.dumps(piece)}: {id + 1}}}", encoding="utf-8")
-    assert "same id" in refusal(folder)
-
-
-def test_a_vocabulary_of_another_size(folder: Path) -> None:
-    path = folder / "vocab.json"
-    vocabulary = json.loads(path.read_text(encoding="utf-8"))
-    count = len(vocabulary)
-    path.write_text(json.dumps(vocabulary | {"more": count}), encoding="utf-8")
-    said = refusal(folder)
-    assert str(count) in said
-    assert str(count + 1) in said
-
-
-@pytest.mark.parametrize("name", ["config.json", "vocab.json", "generation_config.json"])
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b"[1, 2]", b"\xff\xfe", b"[" * 100_000, b"null"], ids=range(6)
-)
-def test_a_file_that_is_no_json_object(folder: Path, name: str, content: bytes) -> None:
-    (folder / name).write_bytes(content)
-    assert name in refusal(folder)
-
-
-@pytest.mark.parametrize("name", ["source.spm", "target.spm"])
-@pytest.mark.parametrize("content", [b"", b"\x08\x96\x01", bytes(500)], ids=range(3))
-def test_a_file_that_is_no_sentencepiece_model(folder: Path, name: str, content: bytes) -> None:
-    (folder / name).write_bytes(content)
-    assert "SentencePiece" in refusal(folder)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"encoder_layers": 10**9},
-        {"decoder_attention_heads": 10**9},
-        {"d_model": 10**12},
-        {"encoder_ffn_dim": 10**12},
-        {"vocab_size": 10**12},
-        {"decoder_layers": -1},
-        {"decoder_start_token_id": 10**12},
-        {"dropout": "much"},
-    ],
-    ids=str,
-)
-def test_sizes_beyond_reason_take_no_memory(folder: Path, changes: dict[str, Any]) -> None:
-    path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), encoding="utf-8")
-    refusal(folder)
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("name", ["model.decoder.layers.0.fc2.weight", "final_logits_bias"])
+def test_what_is_no_number_is_no_weight(folder: Path, name: str, value: float) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    tensors[name].view(-1)[-1] = value
+    save_file(tensors, folder / "model.safetensors")
+    assert f"{name} holds values that are no numbers" in refusal(folder)
 
 
 # Places
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "source.spm", "vocab.json"])
+def test_a_pipe_is_not_waited_for(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    assert f"{name} is not a file" in refusal(folder)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "pytorch_model.bin", "target.spm"])
+def test_a_pointer_of_git_lfs_is_no_content(folder: Path, name: str) -> None:
+    if name == "pytorch_model.bin":
+        (folder / "model.safetensors").unlink()
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 312087009\n"
+    (folder / name).write_text(pointer)
+    assert f"{name} only points to its content" in refusal(folder)
 
 
 def test_a_zip_is_to_be_unpacked(folder: Path) -> None:
@@ -324,7 +237,10 @@ def test_weights_that_go_while_they_are_read(folder: Path, monkeypatch: pytest.M
         return take(self, name)
 
     monkeypatch.setattr(SafetensorsWeights, "take", lose)
-    assert "model.safetensors is not there; copy the whole folder again" in refusal(folder)
+    assert (
+        "has no model.safetensors, so the model cannot be opened; copy the whole folder again"
+        in refusal(folder)
+    )
 
 
 def test_a_model_outlives_its_folder(folder: Path) -> None:

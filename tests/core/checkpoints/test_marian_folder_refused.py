@@ -160,6 +160,11 @@ def test_a_configuration_of_another_model_is_refused(
         open_model(folder)
 
 
+def test_one_architecture_may_stand_alone(folder: Path) -> None:
+    change_json(folder / "config.json", architectures="MarianMTModel")
+    assert open_model(folder).config.d_model == 32
+
+
 @pytest.mark.parametrize(
     "name",
     ["source.spm", "target.spm", "vocab.json", "model.safetensors"],

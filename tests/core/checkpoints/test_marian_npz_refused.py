@@ -353,6 +353,12 @@ def test_a_file_of_another_kind(tmp_path: Path, content: bytes) -> None:
         open_model(path)
 
 
+def test_options_are_not_unpacked_to_any_size(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "model.npz", **{"special:model.yml": np.zeros(10**7, np.int8)})
+    with pytest.raises(UserError, match=r"special:model\.yml is damaged: it is much too long"):
+        open_model(tmp_path / "model.npz")
+
+
 def test_a_shape_that_is_larger_than_its_file_takes_no_memory(tmp_path: Path) -> None:
     path = random_npz().write(tmp_path)
     content = path.read_bytes()
