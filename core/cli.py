@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 
 from core.errors import UserError
+from core.huge_pages import ask_for_huge_pages
 
 COMMANDS = {
     "translate": "translate sentences, one line each",
@@ -42,6 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     _write_utf8()
+    ask_for_huge_pages()
     args = _parser(arguments).parse_args(arguments)
     try:
         code: int = args.run(args)

@@ -21,6 +21,7 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.config": set(),
     "core.bundled": set(),
     "core.device": set(),
+    "core.huge_pages": set(),
     "core.presets": {"core.config", "core.training.config"},
     "core.text": set(),
     "core.corpus": {"core.text"},
@@ -79,7 +80,7 @@ APP_VALUES = {
 # The two modules that go further, and how far.
 APP_GUESTS = {
     "transformer_viz.backend": set(CORE_DOORS) - {"core.training"},
-    "transformer_viz.launch": {"core.cli"},
+    "transformer_viz.launch": {"core.cli", "core.huge_pages"},
 }
 QT = {"PySide6", "shiboken6", "pyqtgraph"}
 

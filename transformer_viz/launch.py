@@ -13,6 +13,7 @@ from pathlib import Path
 
 from core.cli import COMMANDS
 from core.cli import main as run_command
+from core.huge_pages import ask_for_huge_pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"transformer-viz: {found}", file=sys.stderr)
         return 2
 
+    ask_for_huge_pages()
     from transformer_viz.app import run
 
     return run(options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -28,8 +27,6 @@ def run_listened(train: Callable[[Tell, ShouldStop, Workers], None], *, as_json:
     Returns:
         0, or 130 if the run was stopped by a signal, or 1 for a failure that is told elsewhere.
     """
-    # On Linux, tensors in huge pages: the CPU then spends a few per cent less on page faults.
-    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     from core.training.workers import ToldElsewhereError, joined, leave
 
     listeners: list[Tell] = []

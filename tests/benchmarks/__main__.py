@@ -11,6 +11,7 @@ import importlib
 import sys
 from pathlib import Path
 
+from core.huge_pages import ask_for_huge_pages
 from tests.benchmarks.figure import Figure, UnavailableError, table
 
 
@@ -21,6 +22,7 @@ def main() -> int:
     chosen: list[str] = parser.parse_args().names or names
     if unknown := sorted(set(chosen) - set(names)):
         parser.error(f"no benchmark {unknown[0]!r}; there are: {', '.join(names)}")
+    ask_for_huge_pages()
     figures: list[Figure] = []
     for name in chosen:
         print(f"measuring {name} …", file=sys.stderr, flush=True)
