@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 
 from transformer_viz.engine import Engine
+from transformer_viz.languages import TRAINED, UNKNOWN, sides
 from transformer_viz.selection import Selection
 from transformer_viz.session import Session
 
@@ -60,10 +61,16 @@ class Stretching(QObject):
     @property
     def obstacle(self) -> str:
         """Why nothing can be pushed in now, in one sentence."""
-        if self._session.model is None or not self._session.text.strip():
+        model = self._session.model
+        if model is None:
+            return "Open a model to push words in."
+        if not self._session.text.strip():
             return "There is no sentence to push words into."
         if self._from_file():
             return "What is shown comes from a file; change the text to let the model answer again."
+        language = sides(model).source
+        if language not in (TRAINED.source, UNKNOWN.source):
+            return f"The words are English, and this model translates from {language}."
         return ""
 
     def stretch(self, words: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,29 @@ def test_what_cannot_be_brought_back_is_not_stretched(
     trace = stage.backend.explain("a trace", stage.controller.search, None)  # type: ignore[arg-type]
     stage.controller.show_trace(trace, Path("some.npz"))
     assert "comes from a file" in stretching.obstacle
+
+
+@pytest.mark.parametrize(
+    ("languages", "obstacle"),
+    [
+        (("fr", "en"), "The words are English, and this model translates from French."),
+        (("en", "fr"), ""),
+        ((), ""),
+    ],
+)
+def test_words_are_pushed_into_english_alone(
+    stage: Stage, stretching: Stretching, languages: tuple[str, ...], obstacle: str
+) -> None:
+    model = stage.session.model
+    assert model is not None
+    known = {"imported": "MarianMT folder m", "languages": languages}
+    stage.session.set_model(replace(model, provenance=known))
+    assert stretching.obstacle == obstacle
+
+
+def test_without_a_model_nothing_is_pushed_in(stage: Stage, stretching: Stretching) -> None:
+    stage.session.set_model(None)
+    assert stretching.obstacle == "Open a model to push words in."
 
 
 def test_the_real_backend_pushes_words_of_the_grammar_in() -> None:

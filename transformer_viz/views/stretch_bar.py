@@ -14,7 +14,7 @@ PAGE = 4
 """Words that Page Up and Page Down push in or take out: one place in the sentence."""
 
 _TIP = (
-    "Push words into the middle of the sentence and see which heads still reach over them.\n"
+    "Push English words into the middle of the sentence and see which heads reach over them.\n"
     "0, Esc or the button bring your own sentence back."
 )
 
@@ -36,12 +36,13 @@ class StretchBar(QWidget):
         self.back = QPushButton("Own sentence")
         self.back.setToolTip("Take the words out again (Esc)")
         self.back.setFixedHeight(7 * GRID)
-        self._problem = ElidedLabel("error")
+        self.obstacle, self._problem = ElidedLabel("soft"), ElidedLabel("error")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2 * GRID)
         for widget in (name, self.slider, self.number, self.back):
             row.addWidget(widget)
+        row.addWidget(self.obstacle, 1)
         row.addWidget(self._problem, 1)
         self.setFixedHeight(7 * GRID)
         self.slider.valueChanged.connect(stretching.stretch)
@@ -60,5 +61,9 @@ class StretchBar(QWidget):
         obstacle = stretching.obstacle
         self.slider.setEnabled(not obstacle)
         self.slider.setToolTip(obstacle or _TIP)
+        self.obstacle.setText(obstacle)
+        self.obstacle.setVisible(bool(obstacle))
         self.back.setEnabled(stretching.active)
+        self.back.setVisible(not obstacle or stretching.active)
         self._problem.setText(stretching.problem and f"⚠ {stretching.problem}")
+        self._problem.setVisible(not obstacle)

@@ -102,15 +102,16 @@ def stretch_text(text: str, words: int) -> str:
     """Any English text with ``words`` more before its first conjunction, or else at its end.
 
     Raises:
-        UserError: ``words`` is not between 0 and 64.
+        UserError: ``words`` is not between 0 and 64, or no word is there that they could follow.
     """
     if not 0 <= words <= LONGEST:
         raise UserError(f"{words} words cannot be pushed in; choose between 0 and {LONGEST}.")
-    found = _CONJUNCTION.search(text)
-    end = found.start() if found else len(text.rstrip().rstrip(".?!").rstrip())
+    inside = (found.start() for found in _CONJUNCTION.finditer(text))
+    last = len(text.rstrip().rstrip(".?!").rstrip())
+    end = next((start for start in inside if text[:start].strip()), last)
     before = text[:end].split()
     if not before:
-        return text
+        raise UserError("There is no word here that others could follow.")
     phrases = fillers(words, behind=before[-1], seed=" ".join(before), used=text.split())
     pushed_in = [word.english for phrase in phrases for word in phrase]
     return " ".join([text[:end], *pushed_in]) + text[end:]

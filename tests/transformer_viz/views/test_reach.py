@@ -325,6 +325,8 @@ def test_the_slider_pushes_words_in_and_esc_takes_them_out(
 
 
 def test_without_a_sentence_nothing_can_be_pushed_in(view: ReachView, session: Session) -> None:
+    session.set_model(ModelInfo("m", Path("m"), 2, 2, 3, 3, 8, 100))
     session.set_text("")
     assert not view.text.stretch_bar.slider.isEnabled()
     assert "no sentence" in view.text.stretch_bar.slider.toolTip()
+    assert "no sentence" in view.text.stretch_bar.obstacle.text()

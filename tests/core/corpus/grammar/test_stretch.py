@@ -270,6 +270,7 @@ def test_later_dependencies_move_along() -> None:
         ("I saw the dog, and it slept.", "I saw the dog ", ", and it slept."),
         ("The dog sleeps", "The dog sleeps ", ""),
         ("Does the dog sleep?  ", "Does the dog sleep ", "?  "),
+        (" and the dog sleeps.", " and the dog sleeps ", "."),
         ("The dogs near the house sleep, but it rains", "The dogs near the house sleep ", ", but"),
     ],
 )
@@ -284,10 +285,15 @@ def test_any_text_can_be_stretched(text: str, before: str, after: str) -> None:
 
 @given(text=st.text(max_size=60), words=WORDS)
 def test_whatever_is_typed_grows_or_stays(text: str, words: int) -> None:
-    longer = stretch_text(text, words)
-    assert len(longer.split()) in (len(text.split()), len(text.split()) + words)
+    try:
+        longer = stretch_text(text, words)
+    except UserError:
+        assert not text.rstrip().rstrip(".?!").strip()
+    else:
+        assert len(longer.split()) == len(text.split()) + words
 
 
-def test_a_text_begins_where_it_began() -> None:
-    assert stretch_text("", 4) == ""
-    assert stretch_text("  ", 4) == "  "
+@pytest.mark.parametrize("text", ["", "  ", "?", " ... "])
+def test_what_has_no_word_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match="no word here"):
+        stretch_text(text, 4)
