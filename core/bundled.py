@@ -21,6 +21,11 @@ def measured_heads() -> Path:
     return Path(str(files("resources"))) / "heads"
 
 
+def measured_distances() -> Path:
+    """The folder of what `transformer-viz distance --json` has found for bundled models."""
+    return Path(str(files("resources"))) / "distance"
+
+
 def model_path(name: str | None) -> Path:
     """A file, or a bundled model by its name; None is the first bundled one.
 

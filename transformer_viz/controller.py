@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.bundled import bundled_models, measured_heads, model_path
+from core.bundled import bundled_models, measured_distances, measured_heads, model_path
 from core.trace.trace import Trace
 from transformer_viz.comparison import Comparison
 from transformer_viz.decoding import Decoding
@@ -76,7 +76,9 @@ class Controller(QObject):
             session, engine, self.translate, lambda: self._trace_file is not None, self
         )
         self.closing.connect(self.stretching.close)
-        self.distance = DistanceProbe(session, file.folder and file.folder / "distance", self)
+        self.distance = DistanceProbe(
+            session, file.folder and file.folder / "distance", self, bundled=measured_distances()
+        )
         self.what_if = WhatIf(session, engine, lambda: self.search, self)
         self.quantities = Quantities(session, engine.ask, engine.cancel, self)
         self.heads = HeadAnalysis(

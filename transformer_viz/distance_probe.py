@@ -16,10 +16,16 @@ class DistanceProbe(Measuring[DistanceReport]):
     """Of a model of which less is known, what is measured so far is known too."""
 
     def __init__(
-        self, session: Session, folder: Path | None, parent: QObject | None = None
+        self,
+        session: Session,
+        folder: Path | None,
+        parent: QObject | None = None,
+        *,
+        bundled: Path | None = None,
     ) -> None:
-        """`folder`: where results are kept; None keeps them no longer than their model is shown."""
-        store = ReportStore(folder)
+        """`folder`: where results are kept; None keeps them no longer than their model is shown.
+        `bundled`: where those are that come with the program."""
+        store = ReportStore(folder, bundled)
         super().__init__(session, store.read, parent)
         self._store = store
         self._so_far: DistanceReport | None = None  # of what runs

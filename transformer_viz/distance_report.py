@@ -1,10 +1,12 @@
 """What `transformer-viz distance --json` says of a model, and where it is kept.
 
-A file in the folder `distance` of the settings is named after the SHA-256 of the model file.
+A file in the folder `distance` of the settings is named after the SHA-256 of the model file; what
+comes with the program too, compressed.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -107,18 +109,29 @@ def _shares(values: Any) -> Shares:
 class ReportStore:
     """Answers of the command as it gave them."""
 
-    def __init__(self, folder: Path | None) -> None:
-        """`folder` None keeps nothing."""
+    def __init__(self, folder: Path | None, bundled: Path | None = None) -> None:
+        """`folder` None keeps nothing; `bundled`: the folder of what comes with the program."""
         self._folder = folder
+        self._bundled = bundled
 
     def read(self, checksum: str) -> DistanceReport | None:
         """None where there is nothing, or nothing that this version can read."""
+        return self._read_kept(checksum) or self._read_bundled(checksum)
+
+    def _read_kept(self, checksum: str) -> DistanceReport | None:
         if self._folder is None:
             return None
         try:
             return read_report(self._path(checksum).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
+
+    def _read_bundled(self, checksum: str) -> DistanceReport | None:
+        """As `resources/distance/README.md` says how it is made."""
+        path = self._bundled and self._bundled / f"{checksum}.json.gz"
+        if path is None or not path.exists():
+            return None
+        return read_report(gzip.decompress(path.read_bytes()).decode("utf-8"))
 
     def write(self, checksum: str, text: str) -> None:
         """What cannot be written is measured again another time."""
