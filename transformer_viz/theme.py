@@ -135,6 +135,7 @@ class ThemeManager(QObject):
 
     def _dress(self) -> None:
         self._app.setPalette(palette(self._theme))
+        self._app.setPalette(_edged(self._theme, "soft"), "QCheckBox")
         self._app.setStyleSheet(style_sheet(self._theme))
 
 
@@ -253,12 +254,16 @@ def set_role(widget: QWidget, role: str) -> None:
 
 
 def dress_spin_box(box: QAbstractSpinBox, theme: Theme) -> None:
-    """Soft edges: Fusion takes them from the window's colour, much darkened. The line inside does
-    not follow by itself when the theme changes."""
-    colors = palette(theme)
-    colors.setColor(QPalette.ColorRole.Window, theme.color("border").lighter(140))
+    """Soft edges. The line inside does not follow by itself when the theme changes."""
     for part in (box, box.lineEdit()):
-        part.setPalette(colors)
+        part.setPalette(_edged(theme, "border"))
+
+
+def _edged(theme: Theme, token: str) -> QPalette:
+    """With edges of this colour: Fusion takes them from the window's, much darkened."""
+    colors = palette(theme)
+    colors.setColor(QPalette.ColorRole.Window, theme.color(token).lighter(140))
+    return colors
 
 
 def scaled_font(font: QFont, factor: float, *, bold: bool = False) -> QFont:

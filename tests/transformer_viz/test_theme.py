@@ -2,7 +2,8 @@ import dataclasses
 
 import pytest
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel
+from pytestqt.qtbot import QtBot
 
 from transformer_viz.theme import (
     DARK,
@@ -75,6 +76,22 @@ def test_the_manager_dresses_the_application_and_tells_the_views(qapp: QApplicat
         assert told == [DARK], "the same theme is no news"
         manager.set_choice(ThemeChoice.SYSTEM)
         assert manager.theme is LIGHT, "a system that says nothing is light"
+    finally:
+        manager.setParent(None)
+        qapp.setPalette(before[0])
+        qapp.setStyleSheet(before[1])
+
+
+@both
+def test_an_empty_check_box_has_an_edge(theme: Theme, qapp: QApplication, qtbot: QtBot) -> None:
+    before = qapp.palette(), qapp.styleSheet()
+    manager = ThemeManager(qapp, theme.name)
+    try:
+        box = QCheckBox()
+        qtbot.addWidget(box)
+        image = box.grab().toImage()
+        row = [image.pixelColor(x, image.height() // 2).name() for x in range(image.width())]
+        assert max(contrast(color, theme.paper) for color in row) >= 3
     finally:
         manager.setParent(None)
         qapp.setPalette(before[0])
