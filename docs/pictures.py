@@ -305,7 +305,7 @@ PICTURES = (
     Picture(
         name="reach-accuracy",
         view=View.REACH,
-        acts=(press("Accuracy"), press("Measure"), keys("Heads by accuracy, best first", "Home")),
+        acts=(press("Accuracy"), keys("Heads by accuracy, best first", "Home")),
     ),
     Picture(
         name="heads-panel",

@@ -70,7 +70,7 @@ class Stretching(QObject):
             return "What is shown comes from a file; change the text to let the model answer again."
         language = sides(model).source
         if language not in (TRAINED.source, UNKNOWN.source):
-            return f"The words are English, and this model translates from {language}."
+            return f"Words are English; this model reads {language}."
         return ""
 
     def stretch(self, words: int) -> None:

@@ -97,7 +97,7 @@ def table(reach: Reach) -> str:
             for column in (-accuracy[0]).argsort(kind="stable")[:HEADS_SHOWN]
         ]
         lines.append(_row(f"{kind.value}, equally far, %", 100.0 * reach.baseline[kind]))
-    lines.append(f"  up to {reach.longest_trained} words between in training")
+    lines.append(f"  up to {reach.longest_trained} words between in the corpus's training split")
     if reach.model[0] < LOW:
         lines.append(f"  {SAYS_LITTLE}")
     return "\n".join([*lines, ""])

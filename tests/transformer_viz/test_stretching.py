@@ -125,7 +125,7 @@ def test_what_cannot_be_brought_back_is_not_stretched(
 @pytest.mark.parametrize(
     ("languages", "obstacle"),
     [
-        (("fr", "en"), "The words are English, and this model translates from French."),
+        (("fr", "en"), "Words are English; this model reads French."),
         (("en", "fr"), ""),
         ((), ""),
     ],

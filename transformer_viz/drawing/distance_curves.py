@@ -53,14 +53,14 @@ class CurvesPicture:
     Attributes:
         pushed_in: words, for each distance.
         between: words between the two in all.
-        trained: the most between the two in training.
+        trained: the most between the two in training; None where that is not known.
         focus: which distance is read off.
     """
 
     curves: tuple[Curve, ...]
     pushed_in: tuple[int, ...]
     between: tuple[float, ...]
-    trained: int
+    trained: int | None
     focus: int | None = None
 
 
@@ -147,7 +147,7 @@ def _draw_untrained(
     theme: Theme,
 ) -> None:
     """Shaded where more words are between the two than in any sentence of training."""
-    if picture.trained >= picture.between[-1]:
+    if picture.trained is None or picture.trained >= picture.between[-1]:
         return
     start = plot.left()
     if picture.trained >= picture.between[0]:

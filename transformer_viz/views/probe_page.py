@@ -197,18 +197,20 @@ class ProbePage(QWidget):
         gated = " Measured with every head on." if self._session.gates else ""
         model, origin = self._session.model, self._session.origin
         whose = f" It is {model.name} that was measured." if model is not None and origin else ""
+        trained = model is not None and "grammar" in model.provenance.get("data", ())
+        unseen = " that training never sees" if trained else ""
         self.caption.setText(
-            f"{relation.sentences} sentences of the generated corpus that training never sees. The "
-            "model is right if the later word is the most probable after the right beginning, a "
-            "head if the word that is needed is its heaviest. Bands: how far off so few sentences "
-            f"may be (95 % interval).{gated}{whose}{_says_little(relation)}"
+            f"{relation.sentences} sentences of the generated corpus{unseen}. The model "
+            "is right if the later word is the most probable after the right beginning, a head if "
+            "the word that is needed is its heaviest. Bands: how far off so few sentences may be "
+            f"(95 % interval).{gated}{whose}{_says_little(relation)}"
         )
         self.curves.show_curves(
             CurvesPicture(
                 tuple(curves(relation, selected)),
                 report.pushed_in,
                 relation.between,
-                relation.longest_trained,
+                relation.longest_trained if trained else None,
             )
         )
         self.heads.show_relation(relation, report.pushed_in, selected)

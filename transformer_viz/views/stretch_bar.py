@@ -64,6 +64,7 @@ class StretchBar(QWidget):
         self.obstacle.setText(obstacle)
         self.obstacle.setVisible(bool(obstacle))
         self.back.setEnabled(stretching.active)
+        self.number.setVisible(not obstacle)
         self.back.setVisible(not obstacle or stretching.active)
         self._problem.setText(stretching.problem and f"⚠ {stretching.problem}")
         self._problem.setVisible(not obstacle)

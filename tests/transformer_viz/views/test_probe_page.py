@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,14 @@ def test_the_curves_are_those_of_the_chosen_relation(page: ProbePage, desk: Desk
         (0.9, 0.7, 0.5),
         (0.4, 0.3, 0.2),
     ]
-    assert picture.trained == 12
+    assert picture.trained is None
+    assert not any("training never sees" in text for text in texts(page))
+    assert desk.session.model is not None
+    desk.session.set_model(replace(desk.session.model, provenance={"data": ["grammar", "a.tsv"]}))
+    desk.qtbot.waitUntil(lambda: page.curves.picture is not None)
+    assert page.curves.picture is not None
+    assert page.curves.picture.trained == 12
+    assert any("training never sees" in text for text in texts(page))
     page.relation.setCurrentIndex(1)
     picture = page.curves.picture
     assert picture is not None
