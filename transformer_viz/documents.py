@@ -55,6 +55,8 @@ def kind_of(path: Path) -> Kind:
     """
     if path.is_dir():
         return _kind_of_folder(path)
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise UserError(f"{path} is neither a file nor a folder.")
     if recognise(path)[0] is ModelKind.MARIAN_FOLDER:  # a file of one
         return Kind.CHECKPOINT
     suffix = path.suffix.lower()

@@ -1,3 +1,4 @@
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,6 +92,14 @@ def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=said) as caught:
             kind_of(path)
         assert str(path) in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+@pytest.mark.parametrize("name", ["pipe", "pipe.txt", "pipe.npz", "pipe.safetensors"])
+def test_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(UserError, match="is neither a file nor a folder"):
+        kind_of(tmp_path / name)
 
 
 # Texts
