@@ -48,8 +48,8 @@ _NOTHING = (
     "How far does {} reach?",
     "English and German sentences of the generated corpus get 0 to 32 words more between two that "
     "belong together. Measured is whether the model still predicts the later one, and which heads "
-    "still find the other. The first curve comes within seconds; all take about a minute, in the "
-    "background.",
+    "still find the other. It goes on in the background, with a small model for about a minute; the "
+    "first curve comes within seconds.",
 )
 _NO_MODEL = ("No model is open", "Open one to measure how far it and its heads reach.")
 _LOW = 0.5  # of the sentences, with nothing pushed in
@@ -88,6 +88,8 @@ class ProbePage(QWidget):
         probe.stateChanged.connect(self._follow)
         session.selectionChanged.connect(self._show_relation)
         session.gatesChanged.connect(self._show_relation)
+        for missing in (session.statusChanged, session.traceChanged):
+            missing.connect(self._say_what_is_missing)
         session.originChanged.connect(self._show_relation)
         self._follow()
 
@@ -159,13 +161,19 @@ class ProbePage(QWidget):
         self.said.setText(self._left_out if running is None else self._progress_in_words())
         self._problem.setText(f"⚠ {probe.problem}")
         self._problem.setVisible(bool(probe.problem))
-        if report is None:
-            model, (title, hint) = self._session.model, _NOTHING
-            self._placeholder.say(
-                *(_NO_MODEL if model is None else (title.format(model.name), hint))
-            )
+        self._say_what_is_missing()
         self._stack.setCurrentIndex(int(report is not None))
         self._show_relation()
+
+    def _say_what_is_missing(self) -> None:
+        session = self._session
+        if session.model is not None:
+            title, hint = _NOTHING
+            self._placeholder.say(title.format(session.model.name), hint)
+        elif session.trace is not None:
+            self._placeholder.say(*_NO_MODEL)
+        else:  # a model is on its way, or could not be read
+            self._placeholder.show_status(session.status)
 
     @property
     def _left_out(self) -> str:

@@ -15,6 +15,7 @@ from tests.transformer_viz.stage import texts
 from tests.transformer_viz.test_distance_probe import Desk, answer, desk
 from transformer_viz.distance_report import read_report
 from transformer_viz.drawing.distance_curves import column
+from transformer_viz.session import Phase, Status
 from transformer_viz.views.probe_page import ProbePage, curves
 
 __all__ = ["desk"]
@@ -172,6 +173,9 @@ def test_without_a_model_it_says_so(desk: Desk, show: Callable) -> None:
     page = show(ProbePage(desk.session, desk.probe), 700, 600)
     assert any("No model is open" in text for text in texts(page))
     assert not page.measure.isEnabled()
+    desk.session.set_trace(None)
+    desk.session.set_status(Status(Phase.BUSY, "Loading the engine …"))
+    assert any("Loading the engine …" in text for text in texts(page))
 
 
 def test_a_distance_is_read_off_by_pointer_and_keys(
