@@ -20,6 +20,11 @@ class _Copy(NamedTuple):
     packed: Tensor
     weight: Tensor
     version: int  # of W when it was copied
+    threads: int  # that it was cut for; products with it run on no more
+
+    def serves(self, weight: Tensor) -> bool:
+        same = self.weight is weight and self.version == weight._version
+        return same and self.threads >= torch.get_num_threads()
 
 
 class PackedLinear:
@@ -59,8 +64,8 @@ class PackedLinear:
 
     def _packed(self, weight: Tensor) -> Tensor:
         kept = self._copy
-        if kept is None or kept.weight is not weight or kept.version != weight._version:
+        if kept is None or not kept.serves(weight):
             rows = weight.detach().contiguous()
             packed = torch.ops.mkl._mkl_reorder_linear_weight(rows, _TYPICAL_ROWS)
-            self._copy = kept = _Copy(packed, weight, weight._version)
+            self._copy = kept = _Copy(packed, weight, weight._version, torch.get_num_threads())
         return kept.packed

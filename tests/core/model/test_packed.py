@@ -37,19 +37,21 @@ def test_the_same_as_the_library(words: int, biased: bool) -> None:
                 torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_packed_on_other_threads_than_it_multiplies_on(threads: int) -> None:
+@pytest.mark.skipif(not packed._HAS_MKL, reason="nothing is packed without MKL")
+def test_packed_again_for_more_threads() -> None:
     weight, x, linear = numbers(4096, 64), numbers(32, 64, seed=1), PackedLinear()
-    before = torch.get_num_threads()
-    with torch.inference_mode():
-        try:
-            for count in (threads, 3 - threads):
-                torch.set_num_threads(count)
-                torch.testing.assert_close(
-                    linear(x, weight, None), F.linear(x, weight), atol=1e-4, rtol=1e-4
-                )
-        finally:
-            torch.set_num_threads(before)
+    before, copies = torch.get_num_threads(), []
+    try:
+        for threads in (1, 2, 1):
+            torch.set_num_threads(threads)
+            with torch.inference_mode():
+                found, expected = linear(x, weight, None), F.linear(x, weight)
+            torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+            copies.append(linear._copy)
+    finally:
+        torch.set_num_threads(before)
+    assert copies[0] is not copies[1]  # what is packed for one thread is multiplied on one
+    assert copies[1] is copies[2]
 
 
 def test_changed_weights_are_packed_again() -> None:
