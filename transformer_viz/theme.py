@@ -135,7 +135,8 @@ class ThemeManager(QObject):
 
     def _dress(self) -> None:
         self._app.setPalette(palette(self._theme))
-        self._app.setPalette(_edged(self._theme, "soft"), "QCheckBox")
+        edged = _edged(self._theme, "soft")
+        self._app.setPalette(edged, "QCheckBox")  # type: ignore[arg-type]  # the stubs want bytes
         self._app.setStyleSheet(style_sheet(self._theme))
 
 

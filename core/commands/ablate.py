@@ -63,13 +63,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the commands that go over a sample have in common."""
+def add_sample_arguments(parser: argparse.ArgumentParser, *, more_corpora: str = "") -> None:
+    """What the commands that go over a sample have in common.
+
+    Args:
+        more_corpora: what else a command takes, for its help.
+    """
     parser.add_argument(
         "--corpus",
         metavar="C",
         default="grammar",
-        help="grammar for generated test sentences (default), FILE.tsv, FILE.tmx or SOURCE,TARGET",
+        help="grammar for generated test sentences (default), FILE.tsv, FILE.tmx or SOURCE,TARGET"
+        f"{more_corpora}; each may end in .gz",
     )
     parser.add_argument("--sentences", type=int, default=1_000, metavar="N", help="at most (1000)")
     parser.add_argument("--seed", type=int, default=0, help="of the generated sentences (0)")

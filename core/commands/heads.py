@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="M", help="a file or a bundled model (default: the first)"
     )
-    add_sample_arguments(parser)
+    add_sample_arguments(parser, more_corpora=", or a text, which the model translates itself")
     parser.add_argument(
         "--importance",
         action="store_true",
