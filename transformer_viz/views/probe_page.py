@@ -48,8 +48,8 @@ _NOTHING = (
     "How far does {} reach?",
     "English and German sentences of the generated corpus get 0 to 32 words more between two that "
     "belong together. Measured is whether the model still predicts the later one, and which heads "
-    "still find the other. It goes on in the background, for a minute or so with a small model; the "
-    "first curve comes within seconds.",
+    "still find the other. It goes on in the background, for a minute or so with a small model; "
+    "the first curve comes within seconds.",
 )
 _NO_MODEL = ("No model is open", "Open one to measure how far it and its heads reach.")
 _LOW = 0.5  # of the sentences, with nothing pushed in
