@@ -153,9 +153,9 @@ class HeadsTable(QTableView):
         self.rows.show_report(report)
         header = self.horizontalHeader()
         for section in range(self.rows.columnCount()):
-            width = _WIDTHS.get(section)
+            widest = max(header.sectionSizeHint(section), self.sizeHintForColumn(section))
             header.setSectionResizeMode(section, QHeaderView.ResizeMode.Interactive)
-            header.resizeSection(section, width or header.sectionSizeHint(section) + GRID)
+            header.resizeSection(section, _WIDTHS.get(section, widest + GRID))
         self._sorted.sort(HEAD, Qt.SortOrder.AscendingOrder)
         header.setSortIndicator(HEAD, Qt.SortOrder.AscendingOrder)
         self._following = False

@@ -17,7 +17,7 @@ from tests.transformer_viz.stage import FakeBackend, texts
 from transformer_viz.engine import Engine
 from transformer_viz.heads.evidence_list import NOTHING
 from transformer_viz.heads.panel import MAP, TABLE, HeadsPanel
-from transformer_viz.heads.report import Evidence
+from transformer_viz.heads.report import Evidence, Report
 from transformer_viz.heads.resolving import Resolving
 from transformer_viz.heads.role_lines import NO_ROLE, RoleLines
 from transformer_viz.heads.store import GRAMMAR, Question
@@ -375,3 +375,17 @@ def test_csv_is_wanted_by_a_click(desk: Desk, panel: HeadsPanel, tmp_path: Path)
     desk.measure()
     with desk.qtbot.waitSignal(panel.csvWanted):
         QTest.mouseClick(panel.run_bar.csv, LEFT)
+
+
+def test_no_number_is_cut_off(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.measure(importance=True)
+    report = desk.analysis.report
+    assert report is not None
+    head = Head(E, 0, 0)
+    wide = replace(report.heads[head], statistics={"importance": -1234.5678})
+    panel.table.show_report(Report({head: wide}))
+    column = column_of(panel, "import.")
+    assert row_of(panel, 0)[column] == "−1234.5678"
+    needed = panel.table.fontMetrics().horizontalAdvance("−1234.5678") + 2 * 6  # its padding
+    assert panel.table.columnWidth(column) >= needed
