@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 from transformers import MarianMTModel, MarianTokenizer
 
@@ -17,6 +17,7 @@ from core.trace.trace import AttentionKind
 from tests.core.checkpoints.marian_folders import save_marian_folder
 from tests.transformer_viz.models import save_tiny_model
 from tests.transformer_viz.odd_window import OddWindow
+from transformer_viz.options import View
 from transformer_viz.session import Phase, Search
 
 TEXT = "The animal was too tired."
@@ -53,12 +54,22 @@ def shown(kept: OddWindow, models: Path, qtbot: QtBot) -> Iterator[OddWindow]:
     kept.window.hide()
 
 
-def drop(shown: OddWindow, path: Path) -> None:
+def drop(shown: OddWindow, path: Path, place: QWidget | None = None) -> None:
+    """As a file manager does, which sends the name of what it drops as text, too."""
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path))])
-    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    data.setText(str(path))
+    window = shown.window
+    place = place or window.stage
+    at = place.mapTo(window, place.rect().center())
+    rest = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton)
     none = Qt.KeyboardModifier.NoModifier
-    shown.window.dropEvent(QDropEvent(QPointF(5, 5), copy, data, left, none))
+    for event in (
+        QDragEnterEvent(at, *rest, none),
+        QDragMoveEvent(at, *rest, none),
+        QDropEvent(QPointF(at), *rest, none),
+    ):
+        QApplication.sendEvent(window.windowHandle(), event)
 
 
 def drop_model(shown: OddWindow, path: Path) -> None:
@@ -119,6 +130,21 @@ def test_its_search_is_taken_and_goes_with_it(shown: OddWindow, models: Path) ->
     shown.load(models / "tiny.safetensors")
     assert shown.controller.search == Search(1, 0.6)
     assert "((5 + tokens) / 6)^0.6" in bar.alpha_box.toolTip()
+
+
+def test_a_folder_is_opened_wherever_it_is_dropped(shown: OddWindow, models: Path) -> None:
+    for view, name in (
+        (View.HEATMAP, "English sentence"),
+        (View.DECODING, "A translation of your own"),
+        (View.COMPARE, "Sentence of B"),
+    ):
+        shown.window.show_view(view)
+        shown.load(models / "tiny.safetensors")
+        fields = shown.window.findChildren(QWidget)
+        (field,) = (one for one in fields if one.accessibleName() == name and one.isVisible())
+        with shown.bot.waitSignal(shown.session.modelChanged):
+            drop(shown, models / "opus-mt-en-de", field)
+        assert shown.session.text == TEXT
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "source.spm"])

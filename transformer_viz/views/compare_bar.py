@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QMenu,
     QPushButton,
     QWidget,
@@ -20,6 +19,7 @@ from transformer_viz.bundled import minimal_pairs
 from transformer_viz.comparison import Comparison
 from transformer_viz.controller import MAX_CHARACTERS
 from transformer_viz.theme import GRID, set_role
+from transformer_viz.views.text_line import TextLine
 
 HEIGHT = 7 * GRID
 FILE_FILTER = "Models (*.safetensors *.npz config.json);;All files (*)"
@@ -39,7 +39,7 @@ class CompareBar(QWidget):
         menu = QMenu("Model of B", self)
         menu.aboutToShow.connect(self._fill_models)
         self.model.setMenu(menu)
-        self.text = QLineEdit()
+        self.text = TextLine()
         self.text.setAccessibleName("Sentence of B")
         self.text.setMaxLength(MAX_CHARACTERS)
         self.text.setClearButtonEnabled(True)

@@ -2,12 +2,13 @@
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from transformer_viz.theme import GRID
+from transformer_viz.views.text_line import TextLine
 
 
-class EntryField(QLineEdit):
+class EntryField(TextLine):
     submitted = Signal(str)  # not blank
     left = Signal()  # by Esc, or because the focus went elsewhere
 

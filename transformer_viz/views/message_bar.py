@@ -5,6 +5,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 
 from transformer_viz.theme import GRID, Theme
 
+_MOST_LINES = 3
+
 
 class MessageBar(QFrame):
     closed = Signal()
@@ -36,10 +38,11 @@ class MessageBar(QFrame):
         return self._text.text()
 
     def show_message(self, text: str) -> None:
-        """Show a line; a second one while the first is unread is added to it."""
-        if not self.isHidden() and text not in self.text:
-            text = f"{self.text}\n{text}"
-        self._text.setText(text)
+        """Show a line; more of them while the first is unread are added to it, up to three."""
+        unread = [] if self.isHidden() else self.text.split("\n")
+        if text not in unread:
+            unread = [*unread, text][-_MOST_LINES:]
+        self._text.setText("\n".join(unread))
         self.show()
 
     def close_message(self) -> None:
