@@ -151,9 +151,10 @@ class HeadsTable(QTableView):
     def show_report(self, report: Report) -> None:
         self._following = True
         self.rows.show_report(report)
-        header = self.horizontalHeader()
+        header, metrics = self.horizontalHeader(), self.fontMetrics()
         for section in range(self.rows.columnCount()):
-            widest = max(header.sectionSizeHint(section), self.sizeHintForColumn(section))
+            texts = (metrics.horizontalAdvance(self.rows.text(each, section)) for each in report)
+            widest = max(header.sectionSizeHint(section), max(texts) + 4 * GRID)
             header.setSectionResizeMode(section, QHeaderView.ResizeMode.Interactive)
             header.resizeSection(section, _WIDTHS.get(section, widest + GRID))
         self._sorted.sort(HEAD, Qt.SortOrder.AscendingOrder)

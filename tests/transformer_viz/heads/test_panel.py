@@ -382,10 +382,10 @@ def test_no_number_is_cut_off(desk: Desk, panel: HeadsPanel) -> None:
     desk.measure(importance=True)
     report = desk.analysis.report
     assert report is not None
-    head = Head(E, 0, 0)
-    wide = replace(report.heads[head], statistics={"importance": -1234.5678})
-    panel.table.show_report(Report({head: wide}))
+    last = Head(C, 1, 2)  # below those in view
+    wide = replace(report.heads[last], statistics={"importance": -1234.5678})
+    panel.table.show_report(Report({**report.heads, last: wide}))
     column = column_of(panel, "import.")
-    assert row_of(panel, 0)[column] == "−1234.5678"
+    assert row_of(panel, 17)[column] == "−1234.5678"
     needed = panel.table.fontMetrics().horizontalAdvance("−1234.5678") + 2 * 6  # its padding
     assert panel.table.columnWidth(column) >= needed
