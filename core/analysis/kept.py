@@ -11,8 +11,6 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-import torch
-
 from core.analysis.ablation import Baseline, Measured, Quality
 from core.analysis.sample import Sample
 from core.decoding.config import SearchConfig
@@ -41,7 +39,7 @@ class Kept:
         digest.update(json.dumps(model.config.to_dict()).encode())
         digest.update(tokenizer.identity)
         for parameter in model.parameters():
-            digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+            digest.update(parameter.detach().float().cpu().numpy().tobytes())
         self._path = folder / f"{digest.hexdigest()}.json"
 
     def read(self) -> Baseline | None:

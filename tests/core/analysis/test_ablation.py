@@ -80,6 +80,17 @@ def test_a_pruned_head_has_no_importance(checkpoint: Checkpoint) -> None:
     assert COPYING.code in found.importance
 
 
+def test_a_layer_may_have_lost_all_its_heads(tmp_path: Path, checkpoint: Checkpoint) -> None:
+    first = [Head(AttentionKind.DECODER_SELF, 0, head) for head in range(4)]
+    pruned = prune(checkpoint.model, first)
+    found = baseline(pruned, checkpoint.tokenizer, SAMPLE, search=SHORT)
+    assert found.measured.translations == TEXTS
+    keeping = Kept(tmp_path, pruned, checkpoint.tokenizer, SAMPLE, SHORT, 0)
+    keeping.write(found)
+    assert keeping.read() == found
+    assert kept(tmp_path, checkpoint).read() is None
+
+
 # Kept from one run to the next
 
 
