@@ -138,6 +138,12 @@ class Session(QObject):
         return self._gates
 
     @property
+    def shown_gates(self) -> Gates:
+        """Of a trace from a file those that it was made with, else those that are set."""
+        trace = self._trace
+        return self._gates if trace is None or trace.has_ids else trace.gates
+
+    @property
     def hover(self) -> Cell:
         return self._hover
 

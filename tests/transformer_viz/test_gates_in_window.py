@@ -235,6 +235,12 @@ def test_a_trace_from_a_file_cannot_be_gated(shown: Shown, tmp_path: Path) -> No
     )
     shown.controller.show_trace(foreign, tmp_path / "a.npz")
     assert shown.window.gate_bar.message.text() == FROM_A_FILE
+    picture = shown.window.heads_map.picture
+    assert "off" not in picture.accessibleDescription(), "it was made with all heads on"
+    gated = replace(foreign, gates={HEAD: 0.5})
+    shown.controller.show_trace(gated, tmp_path / "b.npz")
+    assert "×0.5" in picture.accessibleDescription()
+    assert shown.session.status.message == "trace from b.npz, Encoder self 2.3 ×0.5"
     assert not shown.window.inspector.gates.isEnabled()
     assert not shown.window.commands["gate_off"].isEnabled()
     assert shown.window.commands["gates_open"].isEnabled()

@@ -145,7 +145,7 @@ class AtlasView(PictureArea):
         if head is None:
             return "Nothing to show yet"
         selected = self._session.selection.heads
-        gate = gate_state(self._session.gates, head)
+        gate = gate_state(self._session.shown_gates, head)
         name = f"{head_name(head)}, {gate}" if gate else head_name(head)
         if selected == (head,):
             return name
@@ -253,7 +253,7 @@ class AtlasView(PictureArea):
         painter.setOpacity(1.0)
 
     def _paint_gates(self, painter: QPainter) -> None:
-        for head, factor in self._session.gates.items():
+        for head, factor in self._session.shown_gates.items():
             if head in self._layout:
                 draw_gate(painter, QRectF(self._layout.rect(head)), factor, self.theme, self.font())
 
@@ -353,7 +353,7 @@ class AtlasView(PictureArea):
         if trace is None or known is None:
             return f"{head_name(head)}\nmeasuring …"
         lines = [f"{one.name}: {one.text(known[head], trace, head)}" for one in MEASURES]
-        gate = gate_state(self._session.gates, head)
+        gate = gate_state(self._session.shown_gates, head)
         if gate:
             lines.insert(0, f"output {gate}")
         return "\n".join([head_name(head), *lines, _HOW])

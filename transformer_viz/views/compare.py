@@ -7,7 +7,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
-from transformer_viz.comparison import Comparison
+from transformer_viz.comparison import Comparison, Sides
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.diverging import diverging_table
 from transformer_viz.drawing.marks import Marks
@@ -184,7 +184,7 @@ class Compare(StageView):
         self.maps.set_stale(busy or self._stream.running)
         text = self._state_text(busy)
         self._state.setText(text)
-        self._state.setToolTip(plain_tooltip(_WORDS_TIP) if text == _BY_WORDS else "")
+        self._state.setToolTip(plain_tooltip(_WORDS_TIP) if _BY_WORDS in text else "")
 
     def _state_text(self, busy: bool) -> str:
         sides = self._comparison.sides
@@ -192,9 +192,10 @@ class Compare(StageView):
             return self._comparison.status.message
         if self._stream.running:
             return "Drawing …"
-        if sides is not None and not sides.same_vocabulary:
-            return _BY_WORDS
-        return ""
+        if sides is None:
+            return ""
+        by_words = "" if sides.same_vocabulary else _BY_WORDS
+        return " · ".join(filter(None, (_gated_side(sides), by_words)))
 
     def _show_marks(self) -> None:
         """The same cross hair and pins on all three maps, and what there is to read."""
@@ -327,3 +328,12 @@ class Compare(StageView):
 
 def _later(request: Request) -> Iterator[ComparePictures | None]:
     yield compare_pictures(request)
+
+
+def _gated_side(sides: Sides) -> str:
+    """Where the heads that are off or scaled are not the same on both sides."""
+    a, b = sides.a.gates, sides.b.gates
+    if a == b:
+        return ""
+    where = "A only" if not b else "B only" if not a else "A and B, not alike"
+    return f"Heads off or scaled in {where}"

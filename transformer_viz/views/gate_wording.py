@@ -16,8 +16,8 @@ def gate_state(gates: Gates, head: Head) -> str:
 
 
 def describe_gates(gates: Gates, trace: Trace | None) -> str:
-    """As in "Encoder self 2.1, 2.2 off, 3.4 ×0.5 · Cross 1.3 alone in its layer"; heads are layer
-    and head, counted from 1."""
+    """As in "Encoder self 2.1, 2.2 off, 3.4 ×0.5 · Cross layers 1, 2 off, 3.1 alone in its layer";
+    heads are layer and head, counted from 1."""
     return " · ".join(
         f"{TITLES[kind]} {', '.join(parts)}"
         for kind in AttentionKind
@@ -26,18 +26,25 @@ def describe_gates(gates: Gates, trace: Trace | None) -> str:
 
 
 def _parts(gates: Gates, kind: AttentionKind, trace: Trace | None) -> Iterator[str]:
-    """Of one kind: what is off, layer by layer, then what is scaled."""
+    """Of one kind: layers that are off, heads that are alone or off, then what is scaled."""
     off = [head for head in gates if head.kind is kind and gates[head] == 0]
     names: list[str] = []
+    alone: list[Head] = []
+    whole: list[int] = []  # layers
     for layer in sorted({head.layer for head in off}):
         silent = [head for head in off if head.layer == layer]
         left = _left(trace, kind, layer, silent)
         if left is None or len(left) > 1 or len(silent) == 1:
             names += [head_numbers(head) for head in silent]
         elif left:
-            yield f"{head_numbers(left[0])} alone in its layer"
+            alone += left
         else:
-            yield f"layer {layer + 1} off"
+            whole.append(layer)
+    if whole:
+        numbers = ", ".join(str(layer + 1) for layer in whole)
+        yield f"layer{'s' * (len(whole) > 1)} {numbers} off"
+    for head in alone:
+        yield f"{head_numbers(head)} alone in its layer"
     if names:
         yield f"{', '.join(names)} off"
     for head, factor in gates.items():

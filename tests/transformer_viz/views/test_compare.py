@@ -259,6 +259,24 @@ def test_another_view_s_pointer_takes_over(view: Compare, session: Session, qtbo
     assert view.maps.small[0].map._marks.focus == (2, None)
 
 
+def test_it_says_on_which_side_heads_are_off(
+    view: Compare, session: Session, engine: InstantEngine, trace: Trace
+) -> None:
+    off, half = {Head(E, 0, 1): 0.0}, {Head(E, 0, 1): 0.5}
+    wide = engine.answers["wide"]
+    for gates_a, gates_b, said in (
+        (off, {}, "Heads off or scaled in A only"),
+        ({}, off, "Heads off or scaled in B only"),
+        (off, half, "Heads off or scaled in A and B, not alike"),
+        (off, off, ""),
+    ):
+        engine.answers["wide"] = replace(wide, gates=gates_b)
+        session.set_trace(replace(trace, gates=gates_a))
+        view._comparison.choose_text(None)
+        view._comparison.choose_text("wide")
+        assert view._state.text() == said
+
+
 def test_models_of_different_vocabularies_are_compared_by_words(
     view: Compare, session: Session, trace: Trace, qtbot: QtBot
 ) -> None:
