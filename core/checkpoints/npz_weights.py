@@ -21,8 +21,9 @@ OPTIONS = "special:model.yml"
 POSITIONS = "Wpos"
 _OUTPUT = "decoder_ff_logit_out"
 _LEGACY_OUTPUT = f"{_OUTPUT}_W"  # [D, V]; later files have [V, D] as _Wt
+_OUTPUT_BIAS = f"{_OUTPUT}_b"
 _BY_PIECE = frozenset(
-    {"Wemb", "encoder_Wemb", "decoder_Wemb", f"{_OUTPUT}_Wt", _LEGACY_OUTPUT, f"{_OUTPUT}_b"}
+    {"Wemb", "encoder_Wemb", "decoder_Wemb", f"{_OUTPUT}_Wt", _LEGACY_OUTPUT, _OUTPUT_BIAS}
 )
 
 
@@ -36,21 +37,22 @@ class MarianWeights:
         self.names = parameter_names(arrays)
 
     def shape(self, name: str) -> Sequence[int]:
-        stored = torch.empty(self._arrays.layouts[name].shape, device="meta")
-        return self._as_ours(name, stored).shape
+        rows, columns = self._arrays.layouts[name].shape
+        if name == _OUTPUT_BIAS:
+            return [rows * columns + 1]
+        if _is_multiplied(name) or name == _LEGACY_OUTPUT:
+            rows, columns = columns, rows
+        return [rows + (name in _BY_PIECE), columns]
 
     def take(self, name: str) -> Tensor:
-        array = self._arrays.read(name).astype(np.float32, copy=False)
-        return self._as_ours(name, torch.from_numpy(array))
-
-    def _as_ours(self, name: str, tensor: Tensor) -> Tensor:
+        tensor = torch.from_numpy(self._arrays.read(name).astype(np.float32, copy=False))
         if _is_multiplied(name):
             return tensor.T
         if name not in _BY_PIECE:
             return tensor
         if name == _LEGACY_OUTPUT:
             tensor = tensor.T
-        elif name.endswith("_b"):
+        elif name == _OUTPUT_BIAS:
             tensor = tensor.flatten()
         zeros = torch.zeros_like(tensor[:1])
         return torch.cat([tensor[: self._pad_id], zeros, tensor[self._pad_id :]])
@@ -114,7 +116,7 @@ def _embeddings(config: ModelConfig, names: frozenset[str]) -> Iterator[tuple[st
         matrix = _LEGACY_OUTPUT if _LEGACY_OUTPUT in names else f"{_OUTPUT}_Wt"
         yield "output_embedding.weight", [matrix]
     if config.output_bias:
-        yield "output_bias", [f"{_OUTPUT}_b"]
+        yield "output_bias", [_OUTPUT_BIAS]
     if config.positions == "learned":
         yield "positions.weight", [POSITIONS]
 
