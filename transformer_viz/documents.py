@@ -53,10 +53,13 @@ def kind_of(path: Path) -> Kind:
     Raises:
         UserError: it cannot be read, or is none of these.
     """
-    if path.is_dir():
-        return _kind_of_folder(path)
-    if path.exists() and not path.is_file():  # a pipe would be waited for
-        raise UserError(f"{path} is neither a file nor a folder.")
+    try:
+        if path.is_dir():
+            return _kind_of_folder(path)
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise UserError(f"{path} is neither a file nor a folder.")
+    except PermissionError as error:
+        raise UserError(f"{path} may not be read; change its permissions.") from error
     if recognise(path)[0] is ModelKind.MARIAN_FOLDER:  # a file of one
         return Kind.CHECKPOINT
     suffix = path.suffix.lower()
@@ -81,11 +84,8 @@ def kind_of(path: Path) -> Kind:
 
 
 def _kind_of_folder(path: Path) -> Kind:
-    try:
-        if (path / "run.json").exists():
-            return Kind.RUN
-    except OSError as error:
-        raise UserError(f"{path} may not be read; change its permissions.") from error
+    if (path / "run.json").exists():
+        return Kind.RUN
     recognise(path)
     return Kind.CHECKPOINT
 

@@ -24,9 +24,9 @@ def run(args: argparse.Namespace) -> int:
     from core.checkpoints.kinds import Kind, recognise
     from core.checkpoints.opening import open_model
 
-    if not args.path.exists():
-        raise UserError(f"{args.path} does not exist; check the name.")
     if recognise(args.path)[0] is Kind.NATIVE:
+        if not args.path.exists():
+            raise UserError(f"{args.path} does not exist; check the name.")
         raise UserError(
             f"{args.path} is neither a MarianMT folder nor an .npz file; a model of Transformer "
             "Viz needs no import."

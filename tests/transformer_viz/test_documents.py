@@ -94,6 +94,18 @@ def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
         assert str(path) in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["config.json", "a.txt", "opus"])
+def test_what_may_not_be_read_is_said(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deny(path: Path, **_options: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "stat", deny)
+    with pytest.raises(UserError, match=name):
+        kind_of(tmp_path / name)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
 @pytest.mark.parametrize("name", ["pipe", "pipe.txt", "pipe.npz", "pipe.safetensors"])
 def test_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> None:
