@@ -69,10 +69,9 @@ class GateCommands(QObject):
             trace, gates = session.trace, session.gates
             _enable(heads, trace is not None and trace.has_ids)
             _enable(gated, bool(gates))
-            following = effect.next_sample
-            known = effect.effect is not None and effect.sample == following
-            measure.setEnabled(bool(gates) and not effect.running and not known)
-            more = f"{following.sentences:,} sentences" if effect.has_sentences else "pairs …"
+            measure.setEnabled(bool(gates) and not effect.running and not effect.complete)
+            following = effect.next_sample.sentences
+            more = f"{following:,} sentences" if effect.has_sentences else "pairs …"
             measure.setText(f"&Effect on {more}")
             _enable([prune], bool(silenced(gates)) and session.model is not None)
 

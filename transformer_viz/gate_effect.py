@@ -98,8 +98,9 @@ class Question:
 
 class GateEffect(QObject):
     """Follows the gates of the session: once they stand still they are measured on a few test
-    sentences, if the model is for these; on more, or on others, when it is asked for. Other gates
-    give it up, and what was measured before is known again when its gates come back.
+    sentences, or, for a model of other languages, on a file that was chosen for it; on more, or on
+    others, when it is asked for. Other gates give it up, and what was measured before is known
+    again when its gates come back.
 
     Attributes:
         effect: of the gates that are set, measured last; None if it was not measured.
@@ -118,6 +119,7 @@ class GateEffect(QObject):
         self._session = session
         self._folder = folder
         self._search = Search()
+        self._file = ""  # chosen for this model
         self._known: list[tuple[Question, Effect]] = []
         self._asked: Question | None = None
         self._child = Child(self, polite=True)
@@ -126,7 +128,7 @@ class GateEffect(QObject):
         self.sample = Sample()
         self.share = 0.0
         self.problem = ""
-        self._start.timeout.connect(self.measure)
+        self._start.timeout.connect(lambda: self.measure(self.sample))
         self._child.progressed.connect(self._on_progress)
         self._child.finished.connect(self._on_answer)
         self._child.failed.connect(self._end)
@@ -140,20 +142,35 @@ class GateEffect(QObject):
 
     @property
     def has_sentences(self) -> bool:
-        """Whether the test sentences are in the languages of the model."""
-        model = self._session.model
-        return model is not None and sides(model) == TRAINED and not model.languages
+        """Whether there are some in the languages of the model."""
+        return bool(self._corpus)
 
     @property
     def next_sample(self) -> Sample:
-        """Of the test sentences: a few, or many if a few have been measured."""
-        return Sample(sentences=FEW if self.effect is None else MANY)
+        """A few of them, or many if a few have been measured."""
+        return Sample(self._corpus, FEW if self.effect is None else MANY)
 
-    def measure(self, sample: Sample = Sample()) -> None:
+    @property
+    def complete(self) -> bool:
+        """Whether the next sample would have nothing more than what has been measured."""
+        effect, sample = self.effect, self.sample
+        if effect is None or sample.corpus != self._corpus:
+            return False
+        return sample == self.next_sample or effect.sentences < sample.sentences
+
+    @property
+    def _corpus(self) -> str:
+        model = self._session.model
+        trained = model is not None and sides(model) == TRAINED and not model.languages
+        return GRAMMAR if trained else self._file
+
+    def measure(self, sample: Sample) -> None:
         question = self._question(sample)
         if question is None or question == self._asked:
             return
         self._start.stop()
+        if sample.corpus != GRAMMAR:
+            self._file = sample.corpus
         self._asked, self.sample = question, sample
         self.share, self.problem = 0.0, ""
         self._child.run(question.arguments(self._folder))
@@ -178,6 +195,7 @@ class GateEffect(QObject):
 
     def _on_model(self) -> None:
         self._known.clear()  # a file of the same name may hold another model
+        self._file = ""
         self._give_up()
         self._follow()
 
@@ -193,7 +211,7 @@ class GateEffect(QObject):
         model = self._session.model
         small = model is not None and model.parameters <= LARGEST
         if self._session.gates and self.effect is None and small and self.has_sentences:
-            self.sample, self.share = Sample(), 0.0
+            self.sample, self.share = self.next_sample, 0.0
             self._start.start()
         self.changed.emit()
 

@@ -118,10 +118,35 @@ def test_for_other_languages_and_large_models_nothing_starts_by_itself(
     assert "--corpus=a.tsv" in desk.child.asked[0]
 
 
+def test_a_file_that_was_chosen_serves_a_model_of_other_languages_again(
+    desk: Asked, qtbot: QtBot
+) -> None:
+    foreign = {"imported": "marian", "languages": ["de", "en"]}
+    desk.session.set_model(replace(desk.session.model, provenance=foreign), OFF)
+    desk.effect.measure(Sample("a.tsv"))
+    desk.session.set_gates(HALF)
+    qtbot.waitUntil(lambda: len(desk.child.asked) == 2)
+    assert "--corpus=a.tsv" in desk.child.asked[1]
+    desk.child.finished.emit(answer() | {"sentences": 4})
+    assert desk.effect.complete, "the file has no more"
+    desk.session.set_model(replace(desk.session.model, name="another"))
+    assert not desk.effect.has_sentences
+
+
+def test_a_file_that_was_chosen_serves_a_trained_model_once(desk: Asked, qtbot: QtBot) -> None:
+    desk.session.set_gates(OFF)
+    desk.effect.measure(Sample("a.tsv"))
+    desk.child.finished.emit(answer())
+    assert not desk.effect.complete
+    desk.session.set_gates(HALF)
+    qtbot.waitUntil(lambda: len(desk.child.asked) == 2)
+    assert "--corpus=grammar" in desk.child.asked[1]
+
+
 def test_more_sentences_once_a_few_are_known(desk: Asked) -> None:
     desk.session.set_gates(OFF)
     assert desk.effect.next_sample == Sample(sentences=FEW)
-    desk.effect.measure()
+    desk.effect.measure(Sample())
     desk.child.finished.emit(answer(loss=0.7))
     assert desk.effect.next_sample == Sample(sentences=MANY)
     desk.effect.measure(desk.effect.next_sample)
@@ -131,16 +156,17 @@ def test_more_sentences_once_a_few_are_known(desk: Asked) -> None:
     desk.session.set_gates(HALF)
     desk.session.set_gates(OFF)
     assert (desk.effect.effect.after.loss, desk.effect.sample.sentences) == (0.6, MANY)
+    assert desk.effect.complete
 
 
 def test_with_all_heads_on_there_is_nothing_to_measure(desk: Asked) -> None:
-    desk.effect.measure()
+    desk.effect.measure(Sample())
     assert desk.child.asked == []
 
 
 def test_progress_then_the_effect(desk: Asked) -> None:
     desk.session.set_gates(OFF)
-    desk.effect.measure()
+    desk.effect.measure(Sample())
     desk.child.progressed.emit('{"done": 150, "total": 600, "seconds_left": 3.0}')
     assert desk.effect.share == 0.25
     desk.child.progressed.emit("a warning of some library")
@@ -154,7 +180,7 @@ def test_progress_then_the_effect(desk: Asked) -> None:
 
 def test_other_gates_give_it_up(desk: Asked) -> None:
     desk.session.set_gates(OFF)
-    desk.effect.measure()
+    desk.effect.measure(Sample())
     desk.session.set_gates(ALL_ON)
     assert desk.child.cancelled == 1
     assert not desk.effect.running
@@ -163,7 +189,7 @@ def test_other_gates_give_it_up(desk: Asked) -> None:
 
 def test_what_was_measured_comes_back_with_its_gates(desk: Asked) -> None:
     desk.session.set_gates(OFF)
-    desk.effect.measure()
+    desk.effect.measure(Sample())
     desk.child.finished.emit(answer(loss=0.7))
     desk.session.set_gates(ALL_ON)
     assert desk.effect.effect is None
@@ -175,7 +201,7 @@ def test_what_was_measured_comes_back_with_its_gates(desk: Asked) -> None:
 
 def test_another_model_forgets_it(desk: Asked, qtbot: QtBot) -> None:
     desk.session.set_gates(OFF)
-    desk.effect.measure()
+    desk.effect.measure(Sample())
     desk.child.finished.emit(answer())
     for path in (OTHER, GOOD):
         desk.controller.open(path)
@@ -186,7 +212,7 @@ def test_another_model_forgets_it(desk: Asked, qtbot: QtBot) -> None:
 
 def test_cancelled_it_leaves_nothing(desk: Asked) -> None:
     desk.session.set_gates(OFF)
-    desk.effect.measure()
+    desk.effect.measure(Sample())
     desk.effect.cancel()
     assert desk.child.cancelled == 1
     assert (desk.effect.running, desk.effect.effect, desk.effect.problem) == (False, None, "")
@@ -204,10 +230,10 @@ def test_a_failure_is_said_until_the_next_try(
     desk: Asked, fail: Callable[[Asked], None], said: str
 ) -> None:
     desk.session.set_gates(OFF)
-    desk.effect.measure()
+    desk.effect.measure(Sample())
     fail(desk)
     assert (desk.effect.running, desk.effect.problem) == (False, said)
-    desk.effect.measure()
+    desk.effect.measure(Sample())
     assert (desk.effect.running, desk.effect.problem) == (True, "")
 
 
