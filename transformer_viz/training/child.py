@@ -75,7 +75,8 @@ class Child(QObject):
 
     def _on_started(self) -> None:
         if self._polite and self._process is not None and hasattr(os, "setpriority"):
-            os.setpriority(os.PRIO_PROCESS, self._process.processId(), _POLITE)
+            own = os.getpriority(os.PRIO_PROCESS, 0)
+            os.setpriority(os.PRIO_PROCESS, self._process.processId(), max(own, _POLITE))
 
     def _on_said(self) -> None:
         process = self._process

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -75,3 +76,25 @@ def test_a_failure_is_told_in_its_sentence(child: Child, qtbot: QtBot) -> None:
     with qtbot.waitSignal(child.failed) as failed:
         child.run(["""sys.exit('{"done": 1, "total": 9, "seconds_left": 8.0}')"""])
     assert failed.args == [failure("")]
+
+
+def test_a_cancelled_process_goes_and_nobody_waits_for_it(child: Child, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(child.progressed) as said:
+        child.run(["print(os.getpid(), file=sys.stderr, flush=True); time.sleep(60)"])
+    (process,) = child.findChildren(QProcess)
+    child.cancel()
+    assert not child.running
+    with qtbot.waitSignal(process.destroyed):
+        pass
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(said.args[0]), 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no niceness")
+@pytest.mark.parametrize("polite", [True, False])
+def test_a_polite_process_lets_others_go_first(child: Child, qtbot: QtBot, polite: bool) -> None:
+    child = Child(parse=str, polite=polite)
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    with qtbot.waitSignal(child.finished) as finished:
+        child.run(["time.sleep(0.2); print(os.getpriority(os.PRIO_PROCESS, 0))"])
+    assert int(finished.args[0]) == (max(own, module._POLITE) if polite else own)
