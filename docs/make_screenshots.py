@@ -148,6 +148,7 @@ def _is_busy(window: Window, session: Session, controller: Controller) -> bool:
         or controller.resolving.message == MEASURING
         or (controller.resolving.pair is not None and not controller.resolving.traces)
         or controller.distance.running is not None
+        or controller.effect.running
         or window.is_drawing()
     )
 
