@@ -96,7 +96,8 @@ class Quantities(QObject):
         self.asking = False
         self.problem = ""
         self._trace: Trace | None = None
-        self._asked = Quantity.WEIGHT
+        self._outdated = False  # whether the model is about to make another trace
+        self._wanted = Quantity.WEIGHT
         self._weights: Found | None = None  # of the trace
         self._known: dict[Quantity, Found] = {}  # of the trace
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
@@ -125,13 +126,12 @@ class Quantities(QObject):
 
     def _follow(self) -> None:
         trace, quantity = self._session.trace, self._session.options.quantity
-        same = trace is self._trace
-        shown = same and self.found is not None and self.found.quantity is quantity
-        if shown and not (self.asking and self._asked is not quantity):
-            return
-        if not same:
-            self._trace, self._known = trace, {}
+        if trace is not self._trace:
+            self._trace, self._known, self._outdated = trace, {}, False
             self._weights = None if trace is None else Found(Quantity.WEIGHT, trace, trace)
+        elif quantity is self._wanted:
+            return
+        self._wanted = quantity
         self._stop()
         if trace is None:
             self._show(None)
@@ -150,33 +150,34 @@ class Quantities(QObject):
 
     def _await_trace(self) -> None:
         """What comes next is of the trace that the model is about to make."""
-        trace = self._trace
-        if trace is None or not trace.has_ids or self._session.options.quantity is Quantity.WEIGHT:
+        if self._trace is None or not self._trace.has_ids:
             return
-        self._stop()
-        self._known = {}
-        self.asking = True
-        self.changed.emit()
+        self._outdated = True
+        if self._wanted is not Quantity.WEIGHT:
+            self._stop()
+            self.asking = True
+            self.changed.emit()
 
     def _stop(self) -> None:
         self._pause.stop()
         self._cancel(LANE)
 
     def _put(self) -> None:
-        trace, quantity = self._trace, self._session.options.quantity
+        trace, quantity = self._trace, self._wanted
         assert trace is not None
-        self.asking, self.problem, self._asked = True, "", quantity
-        self._ask(
-            LANE,
-            lambda backend, context: _answer(backend, context, trace, quantity),
-            done=self._on_answer,
-            failed=lambda problem: self._show(None, problem),
-        )
+        self.asking, self.problem = True, ""
+        if not self._outdated:  # else it is put for the trace to come
+            self._ask(
+                LANE,
+                lambda backend, context: _answer(backend, context, trace, quantity),
+                done=self._on_answer,
+                failed=lambda problem: self._show(None, problem),
+            )
         self.changed.emit()
 
     def _on_answer(self, answer: Answer) -> None:
         self._known |= answer
-        self._show(answer[self._session.options.quantity])
+        self._show(answer[self._wanted])
 
     def _show(self, found: Found | None, problem: str = "") -> None:
         self.found, self.problem, self.asking = found, problem, False

@@ -154,6 +154,31 @@ def test_another_models_answer_is_awaited(stage: Stage, desk: Quantities, qtbot:
     assert stage.backend.decomposed == [before, session.trace]
 
 
+def test_a_trace_is_not_put_to_the_model_that_comes_after_its_own(
+    stage: Stage, desk: Quantities, qtbot: QtBot
+) -> None:
+    session, before = stage.session, stage.session.trace
+    session.modelChanged.connect(lambda _model: session.change_options(quantity=Quantity.NORM))
+    stage.controller.open(OTHER)
+    qtbot.waitUntil(
+        lambda: shows(desk, Quantity.NORM, session.trace) and session.trace is not before
+    )
+    assert stage.backend.decomposed == [session.trace]
+
+
+def test_other_options_do_not_put_the_question_again(
+    stage: Stage, desk: Quantities, qtbot: QtBot
+) -> None:
+    stage.backend.gate.clear()
+    stage.backend.busy.clear()
+    stage.session.change_options(quantity=Quantity.ALTI)
+    qtbot.waitUntil(stage.backend.busy.is_set)
+    stage.session.change_options(threshold=0.5)
+    stage.backend.gate.set()
+    qtbot.waitUntil(lambda: shows(desk, Quantity.ALTI, stage.session.trace))
+    assert stage.backend.decomposed == [stage.session.trace]
+
+
 def test_what_a_trace_from_a_file_lacks_is_said(
     stage: Stage, desk: Quantities, qtbot: QtBot, make_trace
 ) -> None:
