@@ -66,6 +66,7 @@ class Child(QObject):
             process.finished.disconnect(self._on_finished)
             process.errorOccurred.disconnect(self._on_error)
             process.readyReadStandardError.disconnect(self._on_said)
+            process.started.disconnect(self._on_started)
             process.finished.connect(process.deleteLater)
             application = QCoreApplication.instance()
             assert application is not None
@@ -95,14 +96,22 @@ class Child(QObject):
             self.failed.emit("Python could not be started again for this.")
 
     def _on_finished(self, code: int, status: QProcess.ExitStatus) -> None:
-        assert self._process is not None
-        output = bytes(self._process.readAllStandardOutput().data()).decode("utf-8", "replace")
+        process = self._process
+        assert process is not None
+        output = bytes(process.readAllStandardOutput().data()).decode("utf-8", "replace")
         self._on_said()
+        if self._process is not process:  # given up by whom its last line was for
+            return
         self._end()
-        if code == 0 and status is QProcess.ExitStatus.NormalExit:
-            self.finished.emit(self._parse(output) if output.strip() else None)
-        else:
+        if code != 0 or status is not QProcess.ExitStatus.NormalExit:
             self.failed.emit(failure(self._errors))
+            return
+        try:
+            answer = self._parse(output) if output.strip() else None
+        except ValueError:
+            self.failed.emit("The answer of the process cannot be read; try again.")
+        else:
+            self.finished.emit(answer)
 
     def _end(self) -> None:
         process, self._process = self._process, None

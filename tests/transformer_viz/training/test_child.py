@@ -98,3 +98,25 @@ def test_a_polite_process_lets_others_go_first(child: Child, qtbot: QtBot, polit
     with qtbot.waitSignal(child.finished) as finished:
         child.run(["time.sleep(0.2); print(os.getpriority(os.PRIO_PROCESS, 0))"])
     assert int(finished.args[0]) == (max(own, module._POLITE) if polite else own)
+
+
+def test_an_answer_that_cannot_be_parsed_is_a_failure(child: Child, qtbot: QtBot) -> None:
+    strict = Child()
+    with qtbot.waitSignal(strict.failed) as failed:
+        strict.run(["print('a warning of some library\\n{}')"])
+    assert "cannot be read" in failed.args[0]
+    assert not strict.running
+
+
+def test_nothing_comes_if_the_last_line_gives_it_up(child: Child, qtbot: QtBot) -> None:
+    ends: list[object] = []
+    changes: list[bool] = []
+    child.finished.connect(ends.append)
+    child.failed.connect(ends.append)
+    child.runningChanged.connect(changes.append)
+    child.progressed.connect(lambda _line: child.cancel())
+    child.run(["sys.stderr.write('last\\n'); print('done')"])
+    (process,) = child.findChildren(QProcess)
+    with qtbot.waitSignal(process.destroyed):
+        pass
+    assert (ends, changes) == ([], [True, False])
