@@ -22,6 +22,7 @@ from core.text.tokenizer import Tokenizer
 
 FORMAT = 1
 MOST_FILES = 30
+_OURS = "[0-9a-f]" * 64 + ".json"  # the folder may hold files of others
 
 
 class Kept:
@@ -51,15 +52,16 @@ class Kept:
             kept = Quality(**quality, pronoun=None if pronoun is None else PairScore(**pronoun))
             translations = tuple(values["measured"]["translations"])
             return Baseline(Measured(translations, kept), values["importance"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def write(self, baseline: Baseline) -> None:
-        """And drop the oldest files. What cannot be written is measured again another time."""
+        """And drop the oldest of these files; all others in the folder stay. What cannot be
+        written is measured again another time."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             atomic_write_text(self._path, json.dumps(asdict(baseline)))
-            files = sorted(self._path.parent.glob("*.json"), key=lambda path: path.stat().st_mtime)
+            files = sorted(self._path.parent.glob(_OURS), key=lambda path: path.stat().st_mtime)
             for path in files[:-MOST_FILES]:
                 path.unlink(missing_ok=True)
         except (OSError, UserError):

@@ -125,15 +125,18 @@ def test_a_damaged_file_is_measured_again(tmp_path: Path, checkpoint: Checkpoint
     found = baseline(checkpoint.model, checkpoint.tokenizer, SAMPLE, search=SHORT)
     kept(tmp_path, checkpoint).write(found)
     (path,) = tmp_path.iterdir()
-    path.write_text('{"measured": 3}', encoding="utf-8")
-    assert kept(tmp_path, checkpoint).read() is None
+    for damaged in ("", "3", '{"measured": 3}', '{"measured": {"quality": "good"}}'):
+        path.write_text(damaged, encoding="utf-8")
+        assert kept(tmp_path, checkpoint).read() is None
 
 
 def test_a_folder_does_not_grow_for_ever(tmp_path: Path, checkpoint: Checkpoint) -> None:
     found = baseline(checkpoint.model, checkpoint.tokenizer, SAMPLE, search=SHORT)
+    (tmp_path / "of-others.json").write_text("{}", encoding="utf-8")
     for seed in range(MOST_FILES + 2):
         kept(tmp_path, checkpoint, seed=seed).write(found)
-    assert len(list(tmp_path.iterdir())) == MOST_FILES
+    assert (tmp_path / "of-others.json").is_file()
+    assert len(list(tmp_path.iterdir())) == MOST_FILES + 1
     assert kept(tmp_path, checkpoint, seed=MOST_FILES + 1).read() == found
 
 
