@@ -122,13 +122,18 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
 
     Raises:
         UserError: the file is missing, unreadable, truncated, of another kind, of a newer
-            version, or its tensors are not exactly those of the model it describes.
+            version, too large, or its tensors are not exactly those of the model it describes.
     """
     header = read_header(path)
     tensors = StoredTensors(path)
     tokenizer = _tokenizer(tensors, str(path))
     require_same_size(header.config, tokenizer, str(path))
-    model = uninitialised(header.config)
+    try:
+        model = uninitialised(header.config)
+    except RuntimeError as error:  # of torch, where there is no memory of these sizes
+        raise UserError(
+            f"{path} describes a model that is too large for the memory here, or it is damaged."
+        ) from error
     fill(model, tensors.without(TOKENIZER_TENSORS), str(path))
     return Checkpoint(model.to(device).eval(), tokenizer, header.provenance)
 

@@ -86,7 +86,7 @@ class TorchWeights:
                 "copy it again, or get the model as .safetensors."
             ) from error
         if not isinstance(stored, dict) or not all(
-            isinstance(name, str) and isinstance(one, Tensor) for name, one in stored.items()
+            isinstance(name, str) and _is_plain(one) for name, one in stored.items()
         ):
             raise UserError(f"{path} does not hold named tensors, so it is not a model's weights.")
         if any(one.nbytes > one.untyped_storage().nbytes() for one in stored.values()):
@@ -141,6 +141,17 @@ def _floats(tensor: Tensor, name: str, path: Path, copy: bool = False) -> Tensor
             f"{path}: {name} holds numbers of type {kind}; quantised models cannot be opened."
         )
     return tensor.to(torch.float32, copy=copy).contiguous()
+
+
+def _is_plain(one: object) -> bool:
+    """A tensor whose numbers all lie in memory; one that is sparse, nested or only a shape has no
+    storage to look at."""
+    return (
+        isinstance(one, Tensor)
+        and one.layout is torch.strided
+        and one.device.type == "cpu"
+        and not one.is_nested
+    )
 
 
 def _require_stored(path: Path) -> None:

@@ -116,8 +116,10 @@ def test_a_pickle_bomb_does_not_go_off(
         torch_file([torch.ones(2)]),
         torch_file({"model.shared.weight": torch.ones(2)})[:-200],
         torch_file({1: torch.ones(2)}),
+        torch_file({"model.shared.weight": torch.eye(2).to_sparse()}),
+        torch_file({"model.shared.weight": torch.empty(2, device="meta")}),
     ],
-    ids=range(9),
+    ids=range(11),
 )
 def test_a_bin_of_something_else(folder: Path, content: bytes) -> None:
     (folder / "model.safetensors").unlink()

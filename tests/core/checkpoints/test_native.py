@@ -248,6 +248,15 @@ def test_bytes_after_the_end_are_damage(saved: Path) -> None:
         load_checkpoint(saved)
 
 
+def test_a_model_too_large_for_any_memory(saved: Path) -> None:
+    tensors = safetensors.torch.load_file(saved)
+    config = model_for_tokenizer().config.to_dict() | {"d_k": 1 << 50}
+    metadata = {"format": "transformer-viz", "format_version": "1", "provenance": "{}"}
+    safetensors.torch.save_file(tensors, saved, metadata | {"config": json.dumps(config)})
+    with pytest.raises(UserError, match="too large for the memory here"):
+        load_checkpoint(saved)
+
+
 def test_another_kind_of_safetensors(path: Path) -> None:
     safetensors.torch.save_file({"a": torch.zeros(2)}, path, metadata={"format": "pt"})
     with pytest.raises(UserError, match="not a Transformer Viz model"):
