@@ -14,16 +14,21 @@ from torch import Tensor
 _LARGE = 1 << 20  # numbers: 4 MB, more than a core's own cache
 _TYPICAL_ROWS = 128
 _HAS_MKL: bool = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
+# Private, and not in every build of torch; its own compiler calls them.
+_OPERATORS = ("_mkl_linear", "_mkl_reorder_linear_weight")
+_CAN_PACK = _HAS_MKL and all(hasattr(torch.ops.mkl, name) for name in _OPERATORS)
 
 
 class _Copy(NamedTuple):
     packed: Tensor
     weight: Tensor
+    numbers: Tensor  # those of W, held so that no other tensor can come to lie at their address
     version: int  # of W when it was copied
     threads: int  # that it was cut for; products with it run on no more
 
     def serves(self, weight: Tensor) -> bool:
         same = self.weight is weight and self.version == weight._version
+        same &= self.numbers.data_ptr() == weight.data_ptr()  # also after ``weight.data = …``
         return same and self.threads >= torch.get_num_threads()
 
 
@@ -54,7 +59,7 @@ class PackedLinear:
         rows = x.numel() // x.shape[-1]
         large = weight.numel() >= _LARGE and weight.dtype == torch.float32
         on_cpu = x.device.type == "cpu" and not torch.is_grad_enabled()
-        if not (_HAS_MKL and rows > 1 and large and on_cpu) or weight.is_inference():
+        if not (_CAN_PACK and rows > 1 and large and on_cpu) or weight.is_inference():
             return F.linear(x, weight, bias)
         product: Tensor = torch.ops.mkl._mkl_linear(x, self._packed(weight), weight, bias, rows)
         return product
@@ -65,7 +70,8 @@ class PackedLinear:
     def _packed(self, weight: Tensor) -> Tensor:
         kept = self._copy
         if kept is None or not kept.serves(weight):
-            rows = weight.detach().contiguous()
-            packed = torch.ops.mkl._mkl_reorder_linear_weight(rows, _TYPICAL_ROWS)
-            self._copy = kept = _Copy(packed, weight, weight._version, torch.get_num_threads())
+            numbers = weight.detach()
+            packed = torch.ops.mkl._mkl_reorder_linear_weight(numbers.contiguous(), _TYPICAL_ROWS)
+            threads = torch.get_num_threads()
+            self._copy = kept = _Copy(packed, weight, numbers, weight._version, threads)
         return kept.packed

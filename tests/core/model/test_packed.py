@@ -37,7 +37,7 @@ def test_the_same_as_the_library(words: int, biased: bool) -> None:
                 torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.skipif(not packed._HAS_MKL, reason="nothing is packed without MKL")
+@pytest.mark.skipif(not packed._CAN_PACK, reason="this torch cannot pack")
 def test_packed_again_for_more_threads() -> None:
     weight, x, linear = numbers(4096, 64), numbers(32, 64, seed=1), PackedLinear()
     before, copies = torch.get_num_threads(), []
@@ -54,6 +54,14 @@ def test_packed_again_for_more_threads() -> None:
     assert copies[1] is copies[2]
 
 
+def test_a_torch_without_its_operators(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed, "_CAN_PACK", False)
+    weight, x, linear = numbers(300, 16), numbers(4, 16, seed=1), PackedLinear()
+    with torch.no_grad():
+        assert torch.equal(linear(x, weight, None), F.linear(x, weight))
+    assert linear._copy is None
+
+
 def test_changed_weights_are_packed_again() -> None:
     weight, x, linear = numbers(300, 16), numbers(4, 16, seed=1), PackedLinear()
     with torch.no_grad():
@@ -61,6 +69,9 @@ def test_changed_weights_are_packed_again() -> None:
         weight *= 2
         torch.testing.assert_close(linear(x, weight, None), 2 * first)
         torch.testing.assert_close(linear(x, weight.clone(), None), 2 * first)
+        weight.data = 2 * weight.data
+        torch.testing.assert_close(linear(x, weight, None), 4 * first)
+        weight.data = weight.data / 2
         weight.data.mul_(2)  # unseen
         linear.forget()
         torch.testing.assert_close(linear(x, weight, None), 4 * first)
