@@ -47,7 +47,7 @@ class AlignmentErrors:
     """Alignment error rates over a corpus, 0 to 1; each target word is linked to one source word.
 
     Attributes:
-        heads: of cross-attention, [N].
+        heads: of cross-attention, [N], one or more.
         of_heads: [N].
         of_layers: [L], of the mean of a layer's maps; NaN for a layer without heads.
         diagonal: of linking each word to the one at the same share of the sentence.
@@ -92,7 +92,7 @@ def alignment_errors(
     """Of one or more sentences whose right translation is forced upon the decoder.
 
     Args:
-        model: in evaluation mode.
+        model: in evaluation mode, with a head of cross-attention.
         progress: told how many sentences are done.
     """
     tally = AlignmentTally(tokenizer, sentences)

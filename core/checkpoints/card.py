@@ -101,6 +101,8 @@ def _gold(gold: Mapping[str, Any]) -> Iterator[str]:
         yield _pair_row(title, gold[key])
     for title, key in _GOLD_HEADS:
         head = gold[key]
+        if head is None:
+            continue
         place = f"layer {head['layer'] + 1}, head {head['head'] + 1}"
         yield _pair_row(f"{title}, {place} on the antecedent", head["antecedent"])
     yield ""

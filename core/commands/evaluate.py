@@ -191,9 +191,9 @@ def _describe(report: GoldReport) -> str:
         f"{report.sentences:,} test sentences, exact   {report.exact:6.1f} %{families}\n"
         f"{report.pairs:,} test pairs               first  second    both\n"
         f"pronoun after the right beginning  {_row(report.pronoun_forced)}\n"
-        f"pronoun in the translation         {_row(report.pronoun_decoded)}\n"
-        f"encoder {_head(report.encoder_head)} on the antecedent\n"
-        f"cross   {_head(report.cross_head)} on the antecedent"
+        f"pronoun in the translation         {_row(report.pronoun_decoded)}"
+        f"{_head('encoder', report.encoder_head)}"
+        f"{_head('cross', report.cross_head)}"
     )
 
 
@@ -201,10 +201,12 @@ def _row(score: PairScore) -> str:
     return f"{score.first:6.1f}  {score.second:6.1f}  {score.both:6.1f} %"
 
 
-def _head(score: HeadScore) -> str:
+def _head(stack: str, score: HeadScore | None) -> str:
+    if score is None:
+        return ""
     return (
-        f"layer {score.layer + 1}, head {score.head + 1}            {_row(score.antecedent)}, "
-        f"mean weight {score.weight:.2f}"
+        f"\n{stack:<7} layer {score.layer + 1}, head {score.head + 1}            "
+        f"{_row(score.antecedent)}, mean weight {score.weight:.2f} on the antecedent"
     )
 
 

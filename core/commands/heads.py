@@ -68,11 +68,13 @@ def run(args: argparse.Namespace) -> int:
     model, tokenizer = checkpoint.model, checkpoint.tokenizer
     sample = read_sample(args.corpus, args.sentences, seed=args.seed)
     translating = 0 if sample.references else len(sample.sources)
+    every_head = checkpoint.config.every_head()
+    aligns = bool(sample.gold) and any(head.kind is AttentionKind.CROSS for head in every_head)
     # Measuring takes two passes, aligning one, importance a pass forth and back, and the effect of
     # each head one over a few.
     count = len(sample.sources)
-    few = min(count, EFFECT_SENTENCES) * len(checkpoint.config.every_head())
-    passes = 2 + bool(sample.gold) + 2 * args.importance
+    few = min(count, EFFECT_SENTENCES) * len(every_head)
+    passes = 2 + aligns + 2 * args.importance
     total = translating + passes * count + few * args.importance
     tell = Counting(total, sys.stderr, as_json=args.json)
     forced = forced_pairs(model, tokenizer, sample, progress=tell)
@@ -87,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     )
     measured = translating + 2 * len(pairs)
     aligned: list[AlignmentErrors] = []
-    if forced.gold:
+    if aligns:
         found = alignment_errors(
             model, tokenizer, forced.gold, progress=lambda done: tell(measured + done)
         )

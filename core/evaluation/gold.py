@@ -59,7 +59,8 @@ class GoldReport:
         encoder_head: the head of encoder self-attention that finds the antecedent from "it".
         cross_head: the head of cross-attention that finds it when the pronoun is predicted.
 
-    Both heads are those that are right in both sentences of most pairs of the training split.
+    Both heads are those that are right in both sentences of most pairs of the training split; None
+    where the model has no head of the kind.
     """
 
     sentences: int
@@ -68,20 +69,24 @@ class GoldReport:
     exact_by_family: dict[str, float]
     pronoun_forced: PairScore
     pronoun_decoded: PairScore
-    encoder_head: HeadScore
-    cross_head: HeadScore
+    encoder_head: HeadScore | None
+    cross_head: HeadScore | None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
-    def it_head(self) -> dict[str, Any]:
-        """The head that shows best what "it" means: kind, layer and head, counted from 0."""
-        heads = {
+    def it_head(self) -> dict[str, Any] | None:
+        """The head that shows best what "it" means: kind, layer and head, counted from 0; None
+        where the model has heads of neither kind."""
+        of_kinds = {
             AttentionKind.ENCODER_SELF: self.encoder_head,
             AttentionKind.CROSS: self.cross_head,
         }
-        kind = max(heads, key=lambda kind: heads[kind].antecedent.both)
-        return {"kind": kind.value, "layer": heads[kind].layer, "head": heads[kind].head}
+        heads = {kind: head for kind, head in of_kinds.items() if head is not None}
+        if not heads:
+            return None
+        kind, best = max(heads.items(), key=lambda one: one[1].antecedent.both)
+        return {"kind": kind.value, "layer": best.layer, "head": best.head}
 
 
 def gold_report(
@@ -179,10 +184,16 @@ def _best_head(
     choosing: npt.NDArray[np.bool_],
     hit: npt.NDArray[np.bool_],
     weight: npt.NDArray[np.float32],
-) -> HeadScore:
-    """The head with most pairs right in ``choosing``, as it does in ``hit``; [2 · pairs, L, H]."""
+) -> HeadScore | None:
+    """The head with most pairs right in ``choosing``, as it does in ``hit``; [2 · pairs, L, H].
+
+    None where all are pruned, so that no weight is a number.
+    """
     both = (choosing[0::2] & choosing[1::2]).mean(axis=0)  # [L, H]
-    layer, head = np.unravel_index(int(both.argmax()), both.shape)
+    both[np.isnan(weight).any(axis=0)] = np.nan
+    if np.isnan(both).all():
+        return None
+    layer, head = np.unravel_index(int(np.nanargmax(both)), both.shape)
     return HeadScore(
         layer=int(layer),
         head=int(head),

@@ -83,6 +83,13 @@ def test_everything_is_there() -> None:
     assert "known_words" not in card
 
 
+def test_a_model_without_heads_of_a_kind() -> None:
+    gold = {**PROVENANCE["scores"]["gold"], "cross_head": None}
+    card = model_card("pruned", Header(CONFIG, {"scores": {"gold": gold}}, 10))
+    assert "| encoder self-attention, layer 2" in card
+    assert "| cross-attention" not in card
+
+
 def test_a_file_that_says_nothing_has_a_card_of_its_shape_alone() -> None:
     card = model_card("other", Header(CONFIG, {}, 10))
     assert card.startswith("# other\n\nA Transformer with 10 parameters")

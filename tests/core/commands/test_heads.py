@@ -159,6 +159,26 @@ def test_gold_roles_on_generated_sentences(
             assert statistics[f"alignment_error_{one['reading']}"] == each["error"]
 
 
+def test_a_model_without_cross_attention_aligns_nothing(
+    tmp_path: Path,
+    command: Command,
+    trained: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(forced, "COUNTED_GRAMMAR", 50)
+    model, pruned = trained / "model.safetensors", tmp_path / "pruned.safetensors"
+    heads = ("--head", "cross.0.0", "--head", "cross.0.1")
+    assert command("prune", "--model", model, *heads, "-o", pruned) == 0
+    assert command("heads", "--model", pruned, "--sentences", "3", "--json") == 0
+    output = capsys.readouterr()
+    report = json.loads(output.out)
+    assert "alignment" not in report
+    assert {one["kind"] for one in report["heads"]} == {"encoder_self", "decoder_self"}
+    last = json.loads(output.err.splitlines()[-1])
+    assert last["done"] == last["total"]
+
+
 def test_a_file_that_is_not_there(command: Command, model: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError):
         command("heads", "--model", model, "--corpus", tmp_path / "missing.txt")

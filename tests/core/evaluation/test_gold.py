@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from core.corpus.grammar.sentence import Sentence, word_spans
 from core.decoding.config import SearchConfig
 from core.evaluation import gold
 from core.evaluation.pronouns import as_pieces, coreference, observe
-from core.heads import read_head
+from core.heads import AttentionKind, read_head
 from core.model.initialisation import initialise
 from core.model.recording import Recording
 from core.model.transformer import Transformer
@@ -195,6 +196,7 @@ def test_heads_are_chosen_on_training_pairs_and_scored_on_held_out_ones(
     assert told[-1] == 20 + 2 * 8
     assert sorted(splits) == ["test", "train"]
     head = report.encoder_head
+    assert head is not None
     assert (head.layer, head.head) == (2, 1)
     assert head.antecedent == gold.PairScore(100.0, 0.0, 0.0)
     assert report.exact == 0.0
@@ -204,23 +206,64 @@ def test_heads_are_chosen_on_training_pairs_and_scored_on_held_out_ones(
     assert report.to_dict()["encoder_head"]["antecedent"]["first"] == 100.0
 
 
-@pytest.mark.parametrize(
-    ("encoder", "cross", "kind"), [(90.0, 10.0, "encoder_self"), (0.0, 97.5, "cross")]
-)
-def test_the_better_of_the_two_heads_is_opened_on(encoder: float, cross: float, kind: str) -> None:
-    def head(layer: int, both: float) -> gold.HeadScore:
-        return gold.HeadScore(layer, 1, gold.PairScore(both, both, both), 0.5)
+def scored(layer: int, both: float | None) -> gold.HeadScore | None:
+    if both is None:
+        return None
+    return gold.HeadScore(layer, 1, gold.PairScore(both, both, both), 0.5)
 
+
+def reported(encoder: gold.HeadScore | None, cross: gold.HeadScore | None) -> gold.GoldReport:
     everything = gold.PairScore(100.0, 100.0, 100.0)
-    report = gold.GoldReport(
+    return gold.GoldReport(
         sentences=1,
         pairs=1,
         exact=100.0,
         exact_by_family={},
         pronoun_forced=everything,
         pronoun_decoded=everything,
-        encoder_head=head(2, encoder),
-        cross_head=head(5, cross),
+        encoder_head=encoder,
+        cross_head=cross,
     )
+
+
+@pytest.mark.parametrize(
+    ("encoder", "cross", "kind"),
+    [
+        (90.0, 10.0, "encoder_self"),
+        (0.0, 97.5, "cross"),
+        (None, 0.0, "cross"),
+        (0.0, None, "encoder_self"),
+    ],
+)
+def test_the_better_of_the_two_heads_is_opened_on(
+    encoder: float | None, cross: float | None, kind: str
+) -> None:
+    report = reported(scored(2, encoder), scored(5, cross))
     layer = 2 if kind == "encoder_self" else 5
     assert report.it_head() == {"kind": kind, "layer": layer, "head": 1}
+
+
+def test_of_a_kind_without_heads_none_is_the_best(
+    model: Transformer, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gold, "CHOOSING_PAIRS", 5)
+    crossing = [head for head in model.config.every_head() if head.kind is AttentionKind.CROSS]
+    others = [read_head(f"encoder_self.{layer}.{head}") for layer in range(3) for head in range(4)]
+    left = others.pop()
+
+    def report(pruned: Transformer) -> gold.GoldReport:
+        return gold.gold_report(
+            pruned,
+            tokenizer,
+            sentences=2,
+            pairs=2,
+            seed=1,
+            search=SearchConfig(max_length=2),
+            tell=lambda done: None,
+        )
+
+    found = report(prune(model, [*crossing, *others]))
+    assert found.cross_head is None
+    assert found.it_head() == {"kind": "encoder_self", "layer": left.layer, "head": left.head}
+    assert "NaN" not in json.dumps(found.to_dict())
+    assert reported(None, None).it_head() is None
