@@ -164,7 +164,7 @@ def chosen_factors(heads: list[str], alone: list[str], config: ModelConfig) -> d
     """Of the heads that the arguments name.
 
     Raises:
-        UserError: none is named, or one is not well formed or not in the model.
+        UserError: none is named or would change, or one is not well formed or not in the model.
     """
     factors: dict[Head, float] = {}
     kept = [read_head(code) for code in alone]
@@ -173,6 +173,8 @@ def chosen_factors(heads: list[str], alone: list[str], config: ModelConfig) -> d
         others = others_of_layer(head, config.kept_heads(head.kind, head.layer))
         factors |= {other: 0.0 for other in others if other not in kept}
     factors |= map(read_gate, heads)
+    if alone and not factors:
+        raise UserError(f"{alone[0]} has no other head in its layer that could be switched off.")
     if not factors:
         raise UserError("No head is named; add --head KIND.LAYER.HEAD or --alone KIND.LAYER.HEAD.")
     return factors

@@ -80,3 +80,7 @@ def test_what_cannot_be_done(tmp_path: Path, command: Command, trained: Path) ->
     ]:
         with pytest.raises(UserError, match=says):
             command("ablate", *model, *words)
+    pruned = tmp_path / "pruned.safetensors"
+    assert command("prune", *model, "--head", "cross.0.1", "-o", pruned) == 0
+    with pytest.raises(UserError, match=r"cross\.0\.0 has no other head in its layer"):
+        command("ablate", "--model", pruned, "--alone", "cross.0.0")
