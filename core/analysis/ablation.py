@@ -21,7 +21,6 @@ from core.evaluation.pronouns import as_pieces, observe
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
 
-CHUNK = 100
 MINIMAL_PAIRS = 200
 
 
@@ -118,11 +117,8 @@ def measure(
         seed: of the minimal pairs that come with a generated sample.
         progress: told how many translations are done; what it raises ends the work.
     """
-    translations: list[str] = []
-    for start in range(0, len(sample.sources), CHUNK):
-        chunk = sample.sources[start : start + CHUNK]
-        translations += [one.text for one in translate(model, tokenizer, chunk, search)]
-        progress(len(translations))
+    translated = translate(model, tokenizer, sample.sources, search, tell=progress)
+    translations = [one.text for one in translated]
     scores = score(translations, sample.references)
     pairs = zip(translations, sample.references, strict=True)
     scored = score_targets(

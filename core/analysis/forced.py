@@ -23,8 +23,6 @@ LONGEST = 512
 COUNTED_GRAMMAR = 10_000
 """Sentences of the training split that tell how frequent tokens are in the generated corpus."""
 
-_CHUNK = 100
-
 
 @dataclass(frozen=True, slots=True)
 class ForcedPairs:
@@ -61,7 +59,8 @@ def forced_pairs(
         texts = list(zip(sample.sources, sample.targets, strict=True))
     else:
         sources = [text for text in sample.sources if len(tokenizer.encode(text)) < longest]
-        texts = list(zip(sources, _translated(model, tokenizer, sources, progress), strict=True))
+        translated = translate(model, tokenizer, sources, tell=progress)
+        texts = list(zip(sources, [one.text for one in translated], strict=True))
     pairs = encode_pairs(tokenizer, texts)
     fits = [bool(pair.source_ids) and pair.length <= longest for pair in pairs]
     kept = list(compress(pairs, fits))
@@ -91,20 +90,6 @@ def token_counts(tokenizer: Tokenizer, corpus: str) -> list[int]:
     for ids in tokenizer.encode_all(texts):
         counted.update(ids)
     return [counted[id] for id in range(tokenizer.vocab_size)]
-
-
-def _translated(
-    model: Transformer,
-    tokenizer: Tokenizer,
-    sources: Sequence[str],
-    progress: Callable[[int], None],
-) -> list[str]:
-    found: list[str] = []
-    for start in range(0, len(sources), _CHUNK):
-        chunk = sources[start : start + _CHUNK]
-        found += [one.text for one in translate(model, tokenizer, chunk)]
-        progress(len(found))
-    return found
 
 
 def _longest(config: ModelConfig) -> int:
