@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QPalette
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPalette
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QWidget
 
 GRID = 4
 """Every distance in the window is a multiple of this many logical pixels."""
+
+_USUAL_LINE = 14.0  # px, of the text that fixed widths are made for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +198,7 @@ def style_sheet(theme: Theme) -> str:
     QPushButton:checked, QToolButton:checked {{
         background: {t.accent_soft}; color: {t.accent}; border-color: {t.accent};
     }}
-    QPushButton[role="quiet"] {{ color: {t.soft}; background: {t.chrome}; }}
+    QPushButton[role="quiet"] {{ color: {t.soft}; background: {t.chrome}; text-align: left; }}
     QPushButton:focus, QToolButton:focus {{ border-color: {t.accent}; }}
     QToolButton:checked:focus {{ border-width: 2px; padding: 3px 7px; }}
     QPushButton:disabled, QToolButton:disabled {{ color: {t.faint}; border-color: {t.line}; }}
@@ -225,6 +227,8 @@ def style_sheet(theme: Theme) -> str:
     QTabBar::tab:selected {{ color: {t.ink}; font-weight: 600; border-bottom-color: {t.accent}; }}
     QTabBar::tab:hover:!selected {{ color: {t.ink}; }}
     QTabBar::tab:focus {{ color: {t.accent}; }}
+    QTabBar QToolButton {{ padding: 0; }}
+    QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
     QSplitter::handle {{ background: {t.line}; }}
     QTreeView::item {{ padding: 4px; }}
     QScrollBar:vertical {{ background: transparent; width: 8px; margin: 0; }}
@@ -265,6 +269,11 @@ def _edged(theme: Theme, token: str) -> QPalette:
     colors = palette(theme)
     colors.setColor(QPalette.ColorRole.Window, theme.color(token).lighter(140))
     return colors
+
+
+def grown(length: float, font: QFont) -> float:
+    """A length that suits text of the usual size, for text of this font: longer if it is larger."""
+    return length * max(1.0, QFontMetricsF(font).height() / _USUAL_LINE)
 
 
 def scaled_font(font: QFont, factor: float, *, bold: bool = False) -> QFont:

@@ -11,6 +11,7 @@ from transformer_viz.theme import (
     Theme,
     ThemeChoice,
     ThemeManager,
+    grown,
     palette,
     scaled_font,
     set_role,
@@ -118,3 +119,12 @@ def test_a_role_can_change_while_shown(qtbot) -> None:
     set_role(label, "soft")
     set_role(label, "error")
     assert label.property("role") == "error"
+
+
+def test_room_grows_with_the_text_and_never_shrinks(qapp: QApplication) -> None:
+    small, large = qapp.font(), qapp.font()
+    small.setPointSize(6)
+    large.setPointSize(27)
+    assert grown(100, small) == 100
+    assert grown(100, large) > 150
+    assert grown(50, large) == pytest.approx(grown(100, large) / 2)

@@ -7,11 +7,16 @@ from PySide6.QtGui import QBrush, QFont, QFontMetricsF, QPainter
 from transformer_viz.drawing.hatch import hatch_brush
 from transformer_viz.drawing.images import to_image
 from transformer_viz.drawing.scales import Legend
-from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.theme import GRID, Theme, grown, scaled_font
 
 WIDTH = 3 * GRID
-ROOM = 25 * GRID  # bar, ticks and caption
 MOST = 60 * GRID
+_ROOM = 25 * GRID
+
+
+def room(font: QFont) -> float:
+    """The width of bar, ticks and caption."""
+    return grown(_ROOM, font)
 
 
 def draw_color_bar(
@@ -46,8 +51,9 @@ def draw_color_bar(
         _draw_bar(painter, bar, table, theme, legend, line)
         top = bar.bottom() + 2 * GRID + line / 2
     painter.setPen(theme.color("soft"))
+    width = room(font)
     for text in legend.caption:
-        painter.drawText(QRectF(rect.left(), top, ROOM, line), Qt.AlignmentFlag.AlignLeft, text)
+        painter.drawText(QRectF(rect.left(), top, width, line), Qt.AlignmentFlag.AlignLeft, text)
         top += line
     for brush, text in swatches:
         top += line / 2
@@ -68,7 +74,7 @@ def _draw_bar(
     for level, text in legend.ticks:
         y = bar.bottom() - level * bar.height()
         painter.drawLine(QPointF(bar.right(), y), QPointF(bar.right() + GRID, y))
-        box = QRectF(bar.right() + 2 * GRID, y - line / 2, ROOM, line)
+        box = QRectF(bar.right() + 2 * GRID, y - line / 2, room(painter.font()), line)
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
 
 
@@ -80,5 +86,5 @@ def _draw_swatch(
     painter.setPen(theme.color("border"))
     painter.drawRect(swatch)
     painter.setPen(theme.color("soft"))
-    box = QRectF(swatch.right() + 2 * GRID, corner.y(), ROOM, WIDTH)
+    box = QRectF(swatch.right() + 2 * GRID, corner.y(), room(painter.font()), WIDTH)
     painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)

@@ -10,14 +10,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from transformer_viz.drawing.numbers import percent
-from transformer_viz.theme import GRID, Theme, scaled_font
-
-GUTTER = 52 * GRID
-"""Left of the first distance: names here, and in the table below."""
+from transformer_viz.theme import GRID, Theme, grown, scaled_font
 
 MARGIN = 4 * GRID
 _SWATCH = 5 * GRID
-_AXIS = 10 * GRID  # the numbers of the upright axis
 _DOT = 3.0
 _BAND = 0.12  # opacity
 _VMiddle = Qt.AlignmentFlag.AlignVCenter
@@ -64,21 +60,27 @@ class CurvesPicture:
     focus: int | None = None
 
 
-def column(width: float, count: int, number: int) -> tuple[float, float]:
+def gutter(font: QFont) -> float:
+    """Left of the first distance: names here, and in the table below."""
+    return grown(52 * GRID, font)
+
+
+def column(width: float, count: int, number: int, font: QFont) -> tuple[float, float]:
     """Left edge and width of a distance's column."""
-    pitch = (width - GUTTER - MARGIN) / count
-    return GUTTER + number * pitch, pitch
+    left = gutter(font)
+    pitch = (width - left - MARGIN) / count
+    return left + number * pitch, pitch
 
 
-def column_at(width: float, count: int, x: float) -> int | None:
-    _, pitch = column(width, count, 0)
-    number = int((x - GUTTER) // pitch)
+def column_at(width: float, count: int, x: float, font: QFont) -> int | None:
+    left, pitch = column(width, count, 0, font)
+    number = int((x - left) // pitch)
     return number if 0 <= number < count else None
 
 
 def plot_rect(rect: QRectF, font: QFont) -> QRectF:
     line = QFontMetricsF(scaled_font(font, 0.85)).height()
-    return rect.adjusted(GUTTER, line + GRID, -MARGIN, -(2 * line + 2 * GRID))
+    return rect.adjusted(gutter(font), line + GRID, -MARGIN, -(2 * line + 2 * GRID))
 
 
 def draw_curves(
@@ -91,7 +93,7 @@ def draw_curves(
     plot, count = plot_rect(rect, font), len(picture.pushed_in)
     middles = [
         rect.left() + left + pitch / 2
-        for left, pitch in (column(rect.width(), count, number) for number in range(count))
+        for left, pitch in (column(rect.width(), count, number, font) for number in range(count))
     ]
     _draw_untrained(painter, picture, plot, middles, theme)
     _draw_axes(painter, picture, rect, plot, middles, theme)
@@ -168,14 +170,15 @@ def _draw_axes(
     middles: Sequence[float],
     theme: Theme,
 ) -> None:
-    line = QFontMetricsF(painter.font()).height()
+    metrics = QFontMetricsF(painter.font())
+    line, widest = metrics.height(), metrics.horizontalAdvance(percent(1.0))
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         y = plot.bottom() - share * plot.height()
         painter.setPen(QPen(theme.color("line" if share else "border"), 1))
         painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
         if share in (0.0, 0.5, 1.0):
             painter.setPen(theme.color("soft"))
-            box = QRectF(plot.left() - _AXIS - GRID, y - line / 2, _AXIS, line)
+            box = QRectF(plot.left() - widest - GRID, y - line / 2, widest, line)
             painter.drawText(box, _Right, percent(share))
     top = plot.bottom() + GRID
     rows = (
@@ -185,7 +188,7 @@ def _draw_axes(
     for number, (name, texts, token) in enumerate(rows):
         y = top + number * line
         painter.setPen(theme.color("soft"))
-        name_box = QRectF(rect.left() + MARGIN, y, GUTTER - MARGIN, line)
+        name_box = QRectF(rect.left() + MARGIN, y, plot.left() - rect.left() - MARGIN, line)
         painter.drawText(name_box, _Left, name)
         painter.setPen(theme.color(token))
         for x, text in zip(middles, texts, strict=True):
@@ -203,7 +206,8 @@ def _draw_legend(
     metrics = QFontMetricsF(painter.font())
     line = metrics.height() + GRID
     left = rect.left() + MARGIN
-    room = GUTTER - MARGIN - _AXIS - GRID - _SWATCH - GRID
+    axis = metrics.horizontalAdvance(percent(1.0)) + GRID
+    room = plot.left() - axis - left - _SWATCH - 2 * GRID
     for number, curve in enumerate(picture.curves):
         top = plot.top() + number * line
         middle = top + metrics.height() / 2

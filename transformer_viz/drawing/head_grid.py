@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygon
 
 from core.trace.trace import AttentionKind, Head
 from transformer_viz.drawing.atlas import TITLES
-from transformer_viz.drawing.colorbar import ROOM, draw_color_bar
+from transformer_viz.drawing.colorbar import draw_color_bar, room
 from transformer_viz.drawing.colormap import BLANK, LEVELS
 from transformer_viz.drawing.hatch import hatch_brush
 from transformer_viz.drawing.scales import Legend
@@ -53,12 +53,14 @@ class GridLayout:
     """Where the cells lie, in pixels; the largest that fit, and overflowing where even the least
     do not."""
 
-    def __init__(self, kinds: Sequence[Sequence[Head]], width: float, height: float) -> None:
+    def __init__(
+        self, kinds: Sequence[Sequence[Head]], width: float, height: float, font: QFont
+    ) -> None:
         self.kinds = kinds
         columns = [1 + max(head.head for head in heads) for heads in kinds]
         rows = max((1 + max(head.layer for head in heads) for heads in kinds), default=1)
-        fixed = 2 * _MARGIN + len(kinds) * _NUMBERS + max(0, len(kinds) - 1) * _APART + ROOM
-        across = (width - fixed) / max(1, sum(columns))
+        fixed = 2 * _MARGIN + len(kinds) * _NUMBERS + max(0, len(kinds) - 1) * _APART
+        across = (width - fixed - room(font)) / max(1, sum(columns))
         down = (height - 2 * _MARGIN - _TITLE - _HEADS) / rows
         self.width = float(max(LEAST, min(int(across), MOST)))
         self.height = float(max(LEAST, min(int(down), MOST)))

@@ -19,6 +19,7 @@ MARGIN = 4 * GRID
 _WIDEST_CELL = 36 * GRID
 _NUMBERS = 5 * GRID  # room for the numbers of layers
 _HALF = 0.5
+_DISTANCE = ("distance |i − j| in tokens →", "distance →")
 _Center = Qt.AlignmentFlag.AlignCenter
 
 Shares = NDArray[np.float64]
@@ -146,9 +147,13 @@ def _draw_large(
     painter.drawLine(plot.bottomLeft(), plot.bottomRight())
     painter.setPen(theme.color("soft"))
     names = QRectF(plot.left(), plot.bottom() + GRID + line, plot.width(), line)
-    painter.drawText(names, Qt.AlignmentFlag.AlignRight, "distance |i − j| in tokens →")
-    painter.drawText(names, Qt.AlignmentFlag.AlignLeft, "weight, mean over the queries;")
-    left = plot.left() + metrics.horizontalAdvance("weight, mean over the queries; ") + GRID
+    advance = metrics.horizontalAdvance
+    weight_name = "weight, mean over the queries; "
+    taken = advance(weight_name) + 6 * GRID + advance("if spread evenly")
+    fitting = (text for text in _DISTANCE if taken + 2 * GRID + advance(text) <= plot.width())
+    painter.drawText(names, Qt.AlignmentFlag.AlignRight, next(fitting, ""))
+    painter.drawText(names, Qt.AlignmentFlag.AlignLeft, weight_name)
+    left = plot.left() + advance(weight_name) + GRID
     middle = names.top() + line / 2
     painter.setPen(QPen(theme.color("warning"), 2))
     painter.drawLine(QPointF(left, middle), QPointF(left + 4 * GRID, middle))

@@ -21,12 +21,12 @@ from transformer_viz.drawing.cells import cells_image, pixel_cells
 from transformer_viz.drawing.pooling import Pyramid
 from transformer_viz.drawing.scales import Legend
 from transformer_viz.selection import Cell
-from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.theme import GRID, Theme, grown, scaled_font
 
 LARGEST_FIT = 40 * GRID  # pixels: the largest cell of a map shown as a whole
 LARGEST_CELL = 48 * GRID  # … and of one zoomed into
 MARGIN = 4 * GRID
-HIDDEN_ROOM = 11 * GRID
+_HIDDEN_ROOM = 11 * GRID
 _ELONGATED = 2.0  # a map that could be so many times larger if all of one side need not fit
 _LEAST = 8 * GRID  # of the area for cells, however small the rectangle
 
@@ -58,11 +58,10 @@ class MatrixPicture:
     def shape(self) -> tuple[int, int]:
         return len(self.rows), len(self.columns)
 
-    @property
-    def beside(self) -> float:
+    def beside(self, font: QFont) -> float:
         """The width of what stands at the ends of the rows."""
         hidden, source = self.hidden is not None, self.source is not None
-        return hidden * HIDDEN_ROOM + source * share_bars.ROOM
+        return hidden * hidden_room(font) + source * share_bars.room(font)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,6 +146,11 @@ class MatrixLayout:
         return replace(self, left=min(left, area.left()), top=min(top, area.top()))
 
 
+def hidden_room(font: QFont) -> float:
+    """The width of the weight on what is left out."""
+    return grown(_HIDDEN_ROOM, font)
+
+
 def fit_matrix(picture: MatrixPicture, size: QSizeF, font: QFont, ratio: float) -> MatrixLayout:
     """Divide a picture of this size between labels, cells and colour bar.
 
@@ -158,7 +162,7 @@ def fit_matrix(picture: MatrixPicture, size: QSizeF, font: QFont, ratio: float) 
     numbers = axes.numbers_width(font, picture.row_numbers[-1])
     left = math.ceil(MARGIN + numbers + 2 * GRID + min(row_labels, 0.3 * size.width()) + 2 * GRID)
     top = math.ceil(axes.columns_height(font, column_labels) + GRID)
-    beside = colorbar.ROOM + 6 * GRID + picture.beside
+    beside = colorbar.room(font) + 6 * GRID + picture.beside(font)
     right = max(beside, axes.SLANT * column_labels) + MARGIN
     room = QSizeF(size.width() - left - right, size.height() - top - MARGIN)
     room = room.expandedTo(QSizeF(_LEAST, _LEAST))
@@ -194,7 +198,7 @@ def cell_at(picture: MatrixPicture, layout: MatrixLayout, point: QPointF, font: 
     in_rows = rows.start <= point.y() < rows.end
     if in_rows and columns.start <= point.x() < columns.end:
         return row, column
-    if in_rows and point.x() < columns.end + picture.beside:
+    if in_rows and point.x() < columns.end + picture.beside(font):
         return row, None
     if point.y() < rows.start:
         return None, axes.column_under(columns, point, rows.start, font)
@@ -261,13 +265,13 @@ def paint_matrix(
     left = matrix.right()
     if picture.hidden is not None:
         _draw_hidden(painter, rows, left, picture.hidden, style, focus[0])
-        left += HIDDEN_ROOM
+        left += hidden_room(font)
     if picture.source is not None:
         share_bars.draw_shares(painter, rows, left, picture.source, theme, font, marked=focus[0])
-    left = matrix.right() + picture.beside + 6 * GRID
+    left = matrix.right() + picture.beside(font) + 6 * GRID
     colorbar.draw_color_bar(
         painter,
-        QRectF(left, matrix.top(), colorbar.ROOM, height - matrix.top() - MARGIN),
+        QRectF(left, matrix.top(), colorbar.room(font), height - matrix.top() - MARGIN),
         style.table,
         theme,
         font,
@@ -286,12 +290,12 @@ def _draw_hidden(
 ) -> None:
     """The weight that each row has on what is left out, at its end."""
     painter.setFont(scaled_font(style.font, axes.NUMBER_SIZE))
-    small = QFontMetricsF(painter.font()).height()
+    small, room = QFontMetricsF(painter.font()).height(), hidden_room(style.font)
     centered = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter
     painter.setPen(style.theme.color("faint"))
-    painter.drawText(QRectF(left, rows.start - small, HIDDEN_ROOM, small), centered, "hidden")
+    painter.drawText(QRectF(left, rows.start - small, room, small), centered, "hidden")
     for index in rows.labelled(QFontMetricsF(axes.row_font(style.font, rows)).height(), marked):
         painter.setPen(style.theme.color("accent" if index == marked else "soft"))
-        box = QRectF(left, rows.middle(index) - small / 2, HIDDEN_ROOM, small)
+        box = QRectF(left, rows.middle(index) - small / 2, room, small)
         painter.drawText(box, centered, f"{hidden[index]:.2f}")
     painter.setFont(style.font)

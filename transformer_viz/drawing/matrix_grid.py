@@ -60,7 +60,7 @@ def fit_grid(
     column_labels = axes.columns_room(font, picture.columns)
     left = math.ceil(MARGIN + numbers + 2 * GRID + row_labels + 2 * GRID)
     top = math.ceil(axes.columns_height(font, column_labels) + GRID)
-    right = max(colorbar.ROOM + 6 * GRID, axes.SLANT * column_labels) + MARGIN
+    right = max(colorbar.room(font) + 6 * GRID, axes.SLANT * column_labels) + MARGIN
     room = QSizeF(size.width() - left - right, size.height() - top - MARGIN)
 
     def side(across: int) -> float:
@@ -143,7 +143,7 @@ def draw_grid(
     top, right = layout.tiles[0].top, layout.tiles[layout.across - 1].matrix.right()
     colorbar.draw_color_bar(
         painter,
-        QRectF(right + 6 * GRID, top, colorbar.ROOM, height - top - MARGIN),
+        QRectF(right + 6 * GRID, top, colorbar.room(font), height - top - MARGIN),
         style.table,
         theme,
         font,

@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter, QPen
 
-from transformer_viz.drawing.colorbar import ROOM, draw_color_bar
+from transformer_viz.drawing.colorbar import draw_color_bar, room
 from transformer_viz.drawing.extent import Extent, draw_tags, region_brush, regions
 from transformer_viz.drawing.images import to_image
 from transformer_viz.drawing.labels import label_step
@@ -74,7 +74,7 @@ def lay_out_map(rect: QRectF, shape: tuple[int, int], square: bool, font: QFont)
     small = QFontMetricsF(scaled_font(font, 0.85))
     left = MARGIN + small.horizontalAdvance(str(rows)) + _TICK + GRID
     top = 2 * small.height() + _TICK + GRID
-    width = rect.width() - left - ROOM - 2 * MARGIN
+    width = rect.width() - left - room(font) - 2 * MARGIN
     height = rect.height() - top - MARGIN
     cell_width, cell_height = max(width, 1.0) / columns, max(height, 1.0) / rows
     if square:

@@ -9,12 +9,17 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from transformer_viz.drawing.axes import NUMBER_SIZE, Axis, row_font
 from transformer_viz.drawing.numbers import percent
-from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.theme import GRID, Theme, grown, scaled_font
 
-ROOM = 20 * GRID  # bar and number
+_ROOM = 21 * GRID
 BAR = 10 * GRID
 _GAP = 2 * GRID
 _THICKEST = 3 * GRID
+
+
+def room(font: QFont) -> float:
+    """The width of bar and number."""
+    return grown(_ROOM, font)
 
 
 def bar_rect(rows: Axis, left: float, row: int) -> QRectF:
@@ -45,11 +50,11 @@ def draw_shares(
     begin, middle = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignVCenter
     painter.setFont(small)
     painter.setPen(theme.color("accent"))
-    heading = QRectF(left + _GAP, rows.start - line, ROOM - _GAP, line)
+    heading = QRectF(left + _GAP, rows.start - line, room(font) - _GAP, line)
     painter.drawText(heading, begin | middle, "source")
     beside = left + _GAP + BAR + GRID
     for row in rows.labelled(QFontMetricsF(row_font(font, rows)).height(), marked):
         painter.setPen(theme.color("accent" if row == marked else "soft"))
-        number = QRectF(beside, rows.middle(row) - line / 2, left + ROOM - beside, line)
+        number = QRectF(beside, rows.middle(row) - line / 2, left + room(font) - beside, line)
         painter.drawText(number, begin | middle, percent(float(shares[row])))
     painter.setFont(font)

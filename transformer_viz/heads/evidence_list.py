@@ -9,9 +9,10 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from core.trace.trace import AttentionKind
+from transformer_viz.drawing.labels import isolated
 from transformer_viz.drawing.numbers import signed
 from transformer_viz.heads.report import Evidence, Role
-from transformer_viz.theme import GRID, scaled_font
+from transformer_viz.theme import GRID, grown, scaled_font
 from transformer_viz.views.row_list import RowList
 
 NOTHING = "No sentences: the score is not above the baseline."
@@ -61,7 +62,7 @@ class EvidenceList(RowList):
             return one
         alone = self._kind is AttentionKind.ENCODER_SELF
         texts = [one.source] if alone else [one.source, one.target]
-        cell = f"{' → '.join(self._cell(one))}, score {signed(one.score)}."
+        cell = f"{self._cell(one)}, score {signed(one.score)}."
         return "\n".join([*texts, f"{cell} Enter or click: show it with the head."])
 
     def draw(self, painter: QPainter, row: int, rect: QRect) -> None:
@@ -76,12 +77,13 @@ class EvidenceList(RowList):
             painter.fillRect(rect, theme.color("accent_soft" if current else "hover"))
         painter.setFont(scaled_font(self.font(), 1.0))
         painter.setPen(theme.color("soft"))
-        score = QRectF(rect.left(), rect.top(), _SCORE, rect.height())
+        score = QRectF(rect.left(), rect.top(), grown(_SCORE, self.font()), rect.height())
         painter.drawText(score, _RIGHT, signed(one.score))
-        cell = QRectF(score.right() + 3 * GRID, rect.top(), _CELL, rect.height())
+        width = grown(_CELL, self.font())
+        cell = QRectF(score.right() + 3 * GRID, rect.top(), width, rect.height())
         painter.setPen(theme.color("accent"))
-        self._draw_line(painter, cell, " → ".join(self._cell(one)))
-        room = QRectF(rect).adjusted(_SCORE + _CELL + 5 * GRID, 0, -2 * GRID, 0)
+        self._draw_line(painter, cell, self._cell(one), Qt.TextElideMode.ElideMiddle)
+        room = QRectF(rect).adjusted(cell.right() + 2 * GRID, 0, -2 * GRID, 0)
         painter.setPen(theme.color("ink"))
         self._draw_line(painter, room, self._text(one))
         if current and self.hasFocus():
@@ -89,20 +91,23 @@ class EvidenceList(RowList):
             painter.drawRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5))
 
     @staticmethod
-    def _draw_line(painter: QPainter, room: QRectF, text: str) -> None:
-        end = Qt.TextElideMode.ElideRight
-        shown = painter.fontMetrics().elidedText(text, end, int(room.width()))
+    def _draw_line(
+        painter: QPainter,
+        room: QRectF,
+        text: str,
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
+        shown = painter.fontMetrics().elidedText(text, elide, int(room.width()))
         painter.drawText(room, _LEFT, shown)
 
-    def _cell(self, one: Evidence) -> tuple[str, str]:
+    def _cell(self, one: Evidence) -> str:
         """The words of query and key; a special token stands for an end of the sentence."""
         looks = one.source if self._kind is AttentionKind.ENCODER_SELF else one.target
         looked_at = one.target if self._kind is AttentionKind.DECODER_SELF else one.source
         special = "⟨start⟩" if self._kind is AttentionKind.DECODER_SELF else "⟨end⟩"
-        return (
-            special if one.query_span is None else looks[slice(*one.query_span)],
-            special if one.key_span is None else looked_at[slice(*one.key_span)],
-        )
+        query = special if one.query_span is None else looks[slice(*one.query_span)]
+        key = special if one.key_span is None else looked_at[slice(*one.key_span)]
+        return f"{isolated(query)} → {isolated(key)}"
 
     def _text(self, one: Evidence) -> str:
         return one.target if self._kind is AttentionKind.DECODER_SELF else one.source

@@ -64,11 +64,11 @@ class HeadMap(Picture):
 
     def layout_now(self) -> GridLayout:
         kinds = () if self._grid is None else self._grid.kinds
-        return GridLayout(kinds, self.width(), self.height())
+        return GridLayout(kinds, self.width(), self.height(), self.font())
 
     def minimumSizeHint(self) -> QSize:
         kinds = () if self._grid is None else self._grid.kinds
-        layout = GridLayout(kinds, 0, 0)
+        layout = GridLayout(kinds, 0, 0, self.font())
         return QSize(60 * GRID, round(layout.bottom) + LEAST // 2)
 
     def frame(self) -> QRectF | None:

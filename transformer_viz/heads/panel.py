@@ -109,7 +109,7 @@ class HeadsPanel(Panel):
         self.tabs.setAccessibleName("Views of the heads")
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
-        for title in ("Ta&ble", "Ma&p", "Which head resolves “&it”?"):
+        for title in ("Tab&le", "Ma&p", "Which head resolves “&it”?"):
             self.tabs.addTab(title)
         header = QHBoxLayout()
         header.setContentsMargins(0, 0, 0, 0)

@@ -20,7 +20,6 @@ from transformer_viz.drawing.colormap import ColorMap, lookup_table
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.drawing.word_rows import (
     GAP,
-    LINE,
     WordColumns,
     WordLine,
     draw_head_lines,
@@ -38,7 +37,6 @@ from transformer_viz.views.placeholder import Placeholder
 from transformer_viz.views.row_list import RowList
 
 _LIST_WIDTH = 46 * GRID
-_WORDS_HEIGHT = 9 * GRID
 
 
 class ResolvingPage(Panel):
@@ -60,7 +58,7 @@ class ResolvingPage(Panel):
         self.rows = HeadRows(session, resolving)
         self._words = _Words(resolving)
         self._said = ElidedLabel("")
-        self.flip = QPushButton("&Flip the adjective")
+        self.flip = QPushButton("Flip the ad&jective")
         self.flip.setToolTip("Show the other sentence (Space)")
         self._empty = Placeholder()
         self._lay_out()
@@ -175,7 +173,8 @@ class HeadRows(RowList):
     showWanted = Signal(object)  # Head
 
     def __init__(self, session: Session, resolving: Resolving) -> None:
-        super().__init__(2 * LINE + GAP)
+        super().__init__(0)
+        self.row_height = round(2 * self._columns(0).line) + GAP
         self._session = session
         self._resolving = resolving
         self._heads: list[Head] = []
@@ -183,6 +182,9 @@ class HeadRows(RowList):
         self._table = lookup_table(self._color_map, LIGHT)
         self.setAccessibleName("Heads that resolve it, best first")
         self.chosen.connect(lambda row: self.showWanted.emit(self._heads[row]))
+
+    def _columns(self, count: int) -> WordColumns:
+        return WordColumns(self.viewport().width(), count, self.font())
 
     @property
     def head(self) -> Head | None:
@@ -241,7 +243,7 @@ class HeadRows(RowList):
             else []
         )
         count = len(word_columns(traces[0])) if traces else 0
-        columns = WordColumns(self.viewport().width(), count)
+        columns = self._columns(count)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         draw_head_lines(
             painter,
@@ -252,7 +254,6 @@ class HeadRows(RowList):
             lines,
             self._table,
             theme,
-            self.font(),
         )
         if row == self.current and self.hasFocus():
             painter.setPen(QPen(theme.color("accent"), 1))
@@ -288,10 +289,13 @@ class _Words(QWidget):
         super().__init__()
         self._resolving = resolving
         self._theme = LIGHT
-        self.setFixedHeight(_WORDS_HEIGHT)
+        self.setFixedHeight(round(self._columns(0).words) + GRID)
 
     def sizeHint(self) -> QSize:
-        return QSize(100 * GRID, _WORDS_HEIGHT)
+        return QSize(100 * GRID, self.height())
+
+    def _columns(self, count: int) -> WordColumns:
+        return WordColumns(self.width(), count, self.font())
 
     def apply_theme(self, theme: Theme) -> None:
         self._theme = theme
@@ -307,8 +311,6 @@ class _Words(QWidget):
             for at in range(len(first))
             for other in (second[at] if at < len(second) else "",)
         ]
-        columns = WordColumns(self.width(), len(first))
+        columns = self._columns(len(first))
         with QPainter(self) as painter:
-            draw_words(
-                painter, columns, words, int(self._resolving.flipped), self._theme, self.font()
-            )
+            draw_words(painter, columns, words, int(self._resolving.flipped), self._theme)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.wording import judgement, measured_on, role_name
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.theme import GRID
 from transformer_viz.views.wording import plain_tooltip
 
 SHOWN = 2
@@ -30,7 +30,6 @@ class RoleLines(QWidget):
         self.lines.setAccessibleName("Roles of the head")
         self.open = QPushButton()
         self.open.setAccessibleName("What the head does over a corpus")
-        set_role(self.open, "quiet")
         self.open.clicked.connect(self.wanted)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

@@ -52,7 +52,7 @@ class RunBar(QWidget):
         for named in (self.corpus, self.corpus.view()):
             named.setAccessibleName("Corpus to measure on")
         self.corpus.setToolTip("Only the generated corpus has gold annotations")
-        self.importance = QCheckBox("&Importance")
+        self.importance = QCheckBox("Imp&ortance")
         self.importance.setToolTip(
             "Also how much the translation depends on each head (Michel et al. 2019); "
             "takes longer, and needs translations"
@@ -65,7 +65,7 @@ class RunBar(QWidget):
         self.bar.setFixedSize(36 * GRID, 2 * GRID)
         self.bar.setAccessibleName("Progress of measuring")
         self.said = ElidedLabel("soft")
-        self.csv = QPushButton("Save &CSV …")
+        self.csv = QPushButton("S&ave CSV …")
         self.csv.setToolTip("The table with all numbers and roles, for spreadsheets")
         row = QHBoxLayout(self)
         row.setContentsMargins(3 * GRID, GRID, 3 * GRID, GRID)

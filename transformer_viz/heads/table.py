@@ -21,7 +21,7 @@ from core.trace.trace import Head
 from transformer_viz.drawing.numbers import signed
 from transformer_viz.heads.report import MeasuredHead, Report
 from transformer_viz.heads.wording import column, listed, role_name, roles_in_words
-from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.theme import GRID, Theme, grown, scaled_font
 from transformer_viz.training.statistics import head_label
 from transformer_viz.views.wording import plain_tooltip
 
@@ -130,7 +130,7 @@ class HeadsTable(QTableView):
         self.setWordWrap(False)
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(_ROW)
+        self.verticalHeader().setDefaultSectionSize(round(grown(_ROW, self.font())))
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setMinimumSectionSize(10 * GRID)
@@ -156,7 +156,9 @@ class HeadsTable(QTableView):
             texts = (metrics.horizontalAdvance(self.rows.text(each, section)) for each in report)
             widest = max(header.sectionSizeHint(section), max(texts) + 4 * GRID)
             header.setSectionResizeMode(section, QHeaderView.ResizeMode.Interactive)
-            header.resizeSection(section, _WIDTHS.get(section, widest + GRID))
+            usual = _WIDTHS.get(section)
+            width = widest + GRID if usual is None else round(grown(usual, self.font()))
+            header.resizeSection(section, width)
         self._sorted.sort(HEAD, Qt.SortOrder.AscendingOrder)
         header.setSortIndicator(HEAD, Qt.SortOrder.AscendingOrder)
         self._following = False

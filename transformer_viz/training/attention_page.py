@@ -59,7 +59,7 @@ class AttentionPage(Panel):
         self.position = QLabel()
         self.position.setMinimumWidth(36 * GRID)
         set_role(self.position, "soft")
-        self.back = QPushButton("&Back to my text")
+        self.back = QPushButton("Bac&k to my text")
         self.back.setToolTip("End the replay: your own text and its translation come back.")
         row = QHBoxLayout()
         row.setSpacing(2 * GRID)

@@ -22,7 +22,7 @@ class Follow(QPushButton):
     def __init__(
         self, session: Session, controller: Controller, parent: QWidget | None = None
     ) -> None:
-        super().__init__("Fo&llow", parent)
+        super().__init__("Follow", parent)
         self.setCheckable(True)
         self.setToolTip(
             "Keep the explorer on the newest checkpoint of this run; text and selection stay."
@@ -60,9 +60,7 @@ class Follow(QPushButton):
         """With the run and the step that the explorer shows, while it follows."""
         step = int(self._opened.stem.removeprefix("step-")) if self._opened else None
         followed = self._run is not None and self.isChecked() and step is not None
-        name = (
-            f"Fo&llow: {self._run.name} at step {step:,}" if followed and self._run else "Fo&llow"
-        )
+        name = f"Follow: {self._run.name} at step {step:,}" if followed and self._run else "Follow"
         self.setText(name)
 
     def _look(self, *_changed: object) -> None:

@@ -65,10 +65,10 @@ class TrainingPanel(Panel):
         self.log = LogPage()
         self._pages: list[Page] = []
         for title, page in (
-            ("&Overview", self.overview),
+            ("Overvie&w", self.overview),
             ("C&urves", self.curves),
-            ("Sa&mples", self.samples),
-            ("Lo&g", self.log),
+            ("Samp&les", self.samples),
+            ("L&og", self.log),
         ):
             self.add_page(title, page, page)
         self._empty = Placeholder()
@@ -127,9 +127,9 @@ class TrainingPanel(Panel):
 
     def _add_buttons(self) -> None:
         self.new = _button("&New run …", "Choose data and settings and start a run")
-        self.resume = _button("&Resume", "Go on exactly where the run stopped or waits")
+        self.resume = _button("Resu&me", "Go on exactly where the run stopped or waits")
         self.pause = _button("&Pause", "Wait after the next update, with all in memory")
-        self.end = _button("&Stop and save", "Save the state after the next update and end")
+        self.end = _button("Stop and save", "Save the state after the next update and end")
         self.average = _button("&Average …", "Make one model from the last checkpoints")
         self.delete = _button("Delete …", "Delete the run folder (Del)")
         self._buttons = (
@@ -166,7 +166,7 @@ class TrainingPanel(Panel):
         lines = QVBoxLayout(nothing)
         lines.addStretch(2)
         lines.addWidget(self._empty)
-        self.first = _button("New &run …", self.new.toolTip())
+        self.first = _button("&New run …", self.new.toolTip())
         lines.addWidget(self.first, 0, Qt.AlignmentFlag.AlignHCenter)
         lines.addStretch(3)
         self._stack = QStackedWidget()

@@ -18,10 +18,11 @@ class GateControls(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.on = _segment("On", "The heads contribute as the model was trained", self)
-        self.off = _segment("Off", "Nothing of what the heads read is passed on (Ctrl+M)", self)
+        segments = QWidget(self)
+        self.on = _segment("On", "The heads contribute as the model was trained", segments)
+        self.off = _segment("Off", "Nothing of what the heads read is passed on (Ctrl+M)", segments)
         self.alone = _segment(
-            "Alone", "Only they are on in their layer, all others off (Ctrl+Shift+M)", self
+            "Alone", "Only they are on in their layer, all others off (Ctrl+Shift+M)", segments
         )
         self.factor = QDoubleSpinBox(
             self, minimum=0.0, maximum=STRONGEST, singleStep=STEP, decimals=2, value=1.0
@@ -31,7 +32,6 @@ class GateControls(QWidget):
         self.factor.setAccessibleName("Factor on the output of the selected heads")
         self.factor.setToolTip(_TIP)
         self.factor.setMinimumHeight(self.on.sizeHint().height())
-        segments = QWidget()
         row = QHBoxLayout(segments)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)

@@ -67,7 +67,7 @@ class Heatmap(StageView):
         self.grid.setAccessibleName("Attention maps side by side")
         self.header = MapHeader(session, self)
         self.controls = self.header.controls
-        self.tray = PinTray(self)
+        self.tray = PinTray(self.controls.fit, self)
         self.readout = ReadoutCard(self.canvas)
         self._moving = False  # by the keyboard, through the cells
         self._maps = ShownMaps(self)

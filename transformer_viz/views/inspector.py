@@ -14,7 +14,7 @@ from transformer_viz.measures import MEASURES
 from transformer_viz.options import Quantity
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font, set_role
+from transformer_viz.theme import GRID, LIGHT, Theme, grown, scaled_font, set_role
 from transformer_viz.views.gate_controls import GateControls
 from transformer_viz.views.link_lines import LinkLines, link_lines, place_token
 from transformer_viz.views.measured_heads import MeasuredHeads
@@ -54,7 +54,7 @@ class Inspector(QScrollArea):
         self.setFrameShape(self.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMinimumWidth(60 * GRID)
+        self.setMinimumWidth(round(grown(60 * GRID, self.font())))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._build()
 

@@ -70,8 +70,10 @@ class PinTray(QWidget):
     chosen = Signal(object, object)
     released = Signal(object, object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, before: QWidget, parent: QWidget | None = None) -> None:
+        """`before`: what Tab comes from; a new tag would come after all of the window."""
         super().__init__(parent)
+        self._before = before
         self.setAccessibleName("Pinned cells")
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
@@ -99,9 +101,13 @@ class PinTray(QWidget):
             tag.hide()
             tag.deleteLater()  # it may be what was just clicked
         self.tags = [_Tag(pin, self, current=pin is pins[-1]) for pin in pins[-_MOST:]]
+        before = self._before
         for tag in self.tags:
             self._row.addWidget(tag)
             tag.show()
+            for button in (tag.choose, tag.release):
+                self.setTabOrder(before, button)
+                before = button
         more = len(pins) - len(self.tags)
         self._hint.setText(f"{more} earlier pins and" if more else _HINT)
         self._hint.setVisible(more > 0 or not pins)

@@ -14,7 +14,7 @@ from transformer_viz.drawing.distance_curves import (
     plot_rect,
 )
 from transformer_viz.drawing.numbers import percent
-from transformer_viz.theme import GRID, Theme
+from transformer_viz.theme import GRID, Theme, grown
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.picture import Picture
 
@@ -40,7 +40,7 @@ class ProbeCurves(Picture):
         self.update()
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(120 * GRID, 36 * GRID)
+        return QSize(120 * GRID, round(grown(36 * GRID, self.font())))
 
     def frame(self) -> QRectF | None:
         return None if self.picture is None else plot_rect(QRectF(self.rect()), self.font())
@@ -70,7 +70,7 @@ class ProbeCurves(Picture):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self.picture is not None:
             count = len(self.picture.pushed_in)
-            self.read_off(column_at(self.width(), count, event.position().x()))
+            self.read_off(column_at(self.width(), count, event.position().x(), self.font()))
 
     def leaveEvent(self, event: QEvent) -> None:
         self.read_off(None)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 
 from core.trace.trace import Head
 from transformer_viz.distance_report import Relation
-from transformer_viz.drawing.distance_curves import GUTTER, MARGIN, column
+from transformer_viz.drawing.distance_curves import MARGIN, column, gutter
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.drawing.shading import shaded
 from transformer_viz.theme import GRID, scaled_font
@@ -57,12 +57,12 @@ class ProbeHeads(RowList):
             painter.fillRect(rect, theme.color("accent_soft" if selected else "hover"))
         painter.setFont(scaled_font(self.font(), 0.9, bold=selected))
         painter.setPen(theme.color("accent" if selected else "ink"))
-        name = QRectF(MARGIN, rect.top(), GUTTER - MARGIN, rect.height())
+        name = QRectF(MARGIN, rect.top(), gutter(self.font()) - MARGIN, rect.height())
         middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(name, middle, head_name(head))
         painter.setFont(scaled_font(self.font(), 0.9))
         for number, share in enumerate(relation.heads[head]):
-            left, pitch = column(self.width(), len(self._pushed_in), number)
+            left, pitch = column(self.width(), len(self._pushed_in), number, self.font())
             cell = QRectF(left + 1, rect.top() + 1, pitch - 2, rect.height() - 2)
             painter.fillRect(cell, shaded(theme, share))
             painter.setPen(theme.color("ink"))

@@ -12,7 +12,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 
-from transformer_viz.theme import GRID, LIGHT, Theme
+from transformer_viz.theme import GRID, LIGHT, Theme, grown
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.wording import plain_tooltip
 
@@ -28,7 +28,7 @@ class RowList(QAbstractScrollArea):
         self.theme: Theme = LIGHT
         self.current = 0
         self.pointed: int | None = None
-        self.row_height = row_height
+        self.row_height = round(grown(row_height, self.font()))
         self._count = 0
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -218,6 +218,17 @@ def test_special_tokens_are_the_ends_of_a_sentence(desk: Desk, panel: HeadsPanel
     assert "⟨start⟩ → ⟨start⟩" in evidence.accessibleDescription()
 
 
+def test_words_from_the_right_do_not_turn_the_arrow_around(desk: Desk, panel: HeadsPanel) -> None:
+    desk.open("good")
+    desk.measure()
+    role = panel.page.role
+    assert role is not None
+    one = Evidence("כלב רחוב", "Hund", 0, 1, 0.5, query_span=(0, 3), key_span=(4, 8))
+    panel.page.evidence.show_role(replace(role, best=(one,)), E)
+    description = panel.page.evidence.accessibleDescription()
+    assert "\u2068כלב\u2069 → \u2068רחוב\u2069" in description
+
+
 def test_enter_leads_to_the_sentences_and_from_there_to_the_explorer(
     desk: Desk, panel: HeadsPanel
 ) -> None:

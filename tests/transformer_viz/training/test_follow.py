@@ -191,11 +191,11 @@ def test_another_run_is_followed_instead(
 
 
 def test_it_names_the_run_and_the_step(stage: Stage, follow: Follow, run: Run, qtbot) -> None:
-    assert follow.text() == "Fo&llow"
+    assert follow.text() == "Follow"
     switch(follow)
-    assert follow.text() == "Fo&llow: one at step 100"
+    assert follow.text() == "Follow: one at step 100"
     qtbot.waitUntil(lambda: model(stage) == "step-000100")
     save(run, 200)
-    qtbot.waitUntil(lambda: follow.text() == "Fo&llow: one at step 200")
+    qtbot.waitUntil(lambda: follow.text() == "Follow: one at step 200")
     switch(follow)
-    assert follow.text() == "Fo&llow"
+    assert follow.text() == "Follow"

@@ -182,7 +182,7 @@ def test_a_distance_is_read_off_by_pointer_and_keys(
     page: ProbePage, desk: Desk, qtbot: QtBot
 ) -> None:
     desk.measure()
-    left, pitch = column(page.curves.width(), 3, 1)
+    left, pitch = column(page.curves.width(), 3, 1, page.curves.font())
     qtbot.mouseMove(page.curves, QPoint(4, 4))
     qtbot.mouseMove(page.curves, QPoint(round(left + pitch / 2), 60))
     assert page.curves.picture is not None
