@@ -41,6 +41,7 @@ class Controller(QObject):
     """
 
     noticed = Signal(str)  # one sentence that the user should read once
+    openFailed = Signal(str)  # of a file, one that matters until another one is opened
     settingsChanged = Signal(object)  # Settings
     unknownChanged = Signal(object)  # list of [start, end) characters
     settled = Signal(object)  # Status: nothing is being computed any more
@@ -354,7 +355,7 @@ class Controller(QObject):
         passing, self._passing = self._passing, None
         if self._session.model is not None:
             if passing is None:
-                self.noticed.emit(message)
+                self.openFailed.emit(message)
             self._answer_again()
         elif fallback is not None:
             self.noticed.emit(f"{message} The bundled model is shown instead.")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -28,6 +29,8 @@ from transformer_viz.session_file import (
     saved_model,
 )
 from transformer_viz.transfers import Progress
+
+T = TypeVar("T")
 
 _MOST_TEXT_BYTES = 4 * MAX_CHARACTERS  # in UTF-8
 
@@ -123,8 +126,9 @@ def load_text(path: Path) -> str:
 
 
 class Documents(QObject):
-    """Opens and saves beside the event loop; what fails is said by the controller's notices."""
+    """Opens and saves beside the event loop; what fails is said by the controller."""
 
+    opening = Signal()
     pathChanged = Signal(object)  # Path | None
     viewWanted = Signal(str)  # by a session: a View
     runWanted = Signal(object)  # Path of a run folder
@@ -149,24 +153,23 @@ class Documents(QObject):
         """Open a file of any kind; what is shown stays until it has been read. `selection` is for
         a trace."""
         path = path.absolute()
+        self.opening.emit()
         try:
             kind = kind_of(path)
         except UserError as error:
-            self._controller.noticed.emit(str(error))
+            self._controller.openFailed.emit(str(error))
             return
-        transfers = self._controller.transfers
-        if kind is Kind.RUN:
-            self.runWanted.emit(path)
-        elif kind is Kind.CHECKPOINT:
-            self._controller.open(recognise(path)[1])
-        elif kind is Kind.TRACE:
-            transfers.open(
-                lambda: load_npz(path), lambda trace: self._show_trace(path, trace, selection)
-            )
-        elif kind is Kind.TEXT:
-            transfers.open(lambda: load_text(path), lambda text: self._show_text(path, text))
-        else:
-            transfers.open(lambda: load_session(path), lambda found: self._restore(path, found))
+        match kind:
+            case Kind.RUN:
+                self.runWanted.emit(path)
+            case Kind.CHECKPOINT:
+                self._controller.open(recognise(path)[1])
+            case Kind.TRACE:
+                self._read(path, load_npz, lambda trace: self._show_trace(path, trace, selection))
+            case Kind.TEXT:
+                self._read(path, load_text, lambda text: self._show_text(path, text))
+            case Kind.SESSION:
+                self._read(path, load_session, lambda found: self._restore(path, found))
 
     def save(self, path: Path) -> None:
         """Save the session, with the checkpoint named by its contents."""
@@ -198,6 +201,10 @@ class Documents(QObject):
             self.saved.emit(f"Saved {path}.")
 
         controller.transfers.save(path.name, write, done)
+
+    def _read(self, path: Path, read: Callable[[Path], T], done: Callable[[T], None]) -> None:
+        controller = self._controller
+        controller.transfers.open(lambda: read(path), done, controller.openFailed.emit)
 
     def _show_trace(self, path: Path, trace: Trace, selection: Selection | None) -> None:
         self._remember(path)

@@ -39,7 +39,7 @@ class Screenshot(QObject):
         controller.settled.connect(self._on_settled)
         session.textChanged.connect(self._drawn.stop)  # until the other text has its answer
         engine.loadFailed.connect(self._fail)
-        controller.transfers.failed.connect(self._fail)
+        controller.openFailed.connect(self._fail)
         QTimer.singleShot(PATIENCE, self, lambda: self._fail("The window did not settle in time."))
 
     def _on_settled(self, status: Status) -> None:

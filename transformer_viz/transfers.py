@@ -15,14 +15,14 @@ Progress = Callable[[int, int], None]
 
 
 class Transfers(QObject):
-    """Each job ends in its `done` or in `failed`, in the thread that made this object.
+    """Each job ends in its `done`, or in a failure, in the thread that made this object.
 
     A second saving is refused while one runs, so that none is lost; of several openings the
     newest wins.
     """
 
     changed = Signal()  # `saving` or `share` is another
-    failed = Signal(str)  # one sentence
+    failed = Signal(str)  # why something was not saved, in one sentence
 
     _progressed = Signal(int, int)  # from the thread
 
@@ -81,22 +81,25 @@ class Transfers(QObject):
         self._worker.cancel("save")
         self._end()
 
-    def open(self, job: Callable[[], T], done: Callable[[T], None]) -> None:
+    def open(
+        self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[str], None]
+    ) -> None:
+        """Run `job` in the thread; `failed` gets one sentence."""
         self._opening = True
 
         def finished(value: T) -> None:
             self._opening = False
             done(value)
 
-        def failed(error: Exception) -> None:
+        def not_opened(error: Exception) -> None:
             self._opening = False
-            self.failed.emit(sentence(error))
+            failed(sentence(error))
 
         self._worker.submit(
             "open",
             lambda _context: job(),
             done=finished,
-            failed=failed,
+            failed=not_opened,
             progress=lambda _: None,
         )
 

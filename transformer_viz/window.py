@@ -3,12 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import (
-    QCloseEvent,
-    QDragEnterEvent,
-    QDropEvent,
-    QShowEvent,
-)
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
@@ -65,6 +60,7 @@ HEADS_NARROWEST, HEADS_WIDEST = 300, 480
 INSPECTOR_WIDTH = 280
 DEFAULT_SIZE = (1440, 900)
 SAID_FOR = 6_000  # ms
+OPENING = "opening"  # what a notice is about
 
 
 class Window(QMainWindow):
@@ -207,6 +203,8 @@ class Window(QMainWindow):
         self.captions.chosen.connect(controller.choose_language)
         self.hint.closed.connect(lambda: controller.change_settings(hint_done=True))
         controller.noticed.connect(self.show_notice)
+        controller.openFailed.connect(self._show_failure)
+        self.files.documents.opening.connect(lambda: self.notice.withdraw(OPENING))
         controller.comparison.textWanted.connect(self.choose_text)
         controller.unknownChanged.connect(self.source.set_unknown)
         controller.settingsChanged.connect(self._show_settings)
@@ -275,6 +273,10 @@ class Window(QMainWindow):
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     # -- what others say
+
+    def _show_failure(self, text: str) -> None:
+        """Why a file was not opened: until another one is."""
+        self.notice.show_message(text, OPENING)
 
     def _show_model(self, model: ModelInfo | None) -> None:
         self.setWindowTitle(f"{model.name} – Transformer Viz" if model else "Transformer Viz")
@@ -362,7 +364,7 @@ class Window(QMainWindow):
         if len(paths) == 1:
             self.files.documents.open(paths[0])
         elif paths:
-            self.show_notice(
+            self._show_failure(
                 "Several files were dropped and one can be shown; drop that one alone."
             )
 

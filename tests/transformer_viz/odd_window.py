@@ -41,7 +41,8 @@ class OddWindow:
         self.window.resize(1000, 640)
         self.stage = self.window.stage
         self.notices: list[str] = []
-        self.controller.noticed.connect(self.notices.append)
+        for said in (self.controller.noticed, self.controller.openFailed):
+            said.connect(self.notices.append)
         self.bot: QtBot
 
     def show(self, bot: QtBot) -> None:

@@ -213,7 +213,8 @@ class Stage:
         self.controller.effect._start.setInterval(10**8)  # no process by itself
         self.notices: list[str] = []
         self.traces: list[Trace | None] = []
-        self.controller.noticed.connect(self.notices.append)
+        for said in (self.controller.noticed, self.controller.openFailed):
+            said.connect(self.notices.append)
         self.session.traceChanged.connect(self.traces.append)
 
     def shows(self, text: str) -> Callable[[], bool]:

@@ -277,9 +277,9 @@ def test_an_odd_trace_has_its_picture_in_every_view(
 def test_a_trace_that_is_none_leaves_what_is_shown(plain: OddWindow, folder: Path) -> None:
     before, path = plain.session.trace, folder / "odd.npz"
     np.savez(path, source_tokens=SOURCE, encoder_self=2 * even(1, 1, 4, 4))
-    with plain.bot.waitSignal(plain.controller.noticed) as noticed:
+    with plain.bot.waitSignal(plain.controller.openFailed) as failed:
         plain.window.files.documents.open(path)
-    assert "do not add up to 1" in noticed.args[0]
+    assert "do not add up to 1" in failed.args[0]
     assert plain.session.trace is before
 
 

@@ -181,9 +181,9 @@ def test_a_folder_that_may_not_be_read(
 def notice_of(window: OddWindow, path: Path, said: str) -> None:
     session = window.session
     model = session.model
-    with window.bot.waitSignal(window.controller.noticed) as noticed:
+    with window.bot.waitSignal(window.controller.openFailed) as failed:
         window.window.files.documents.open(path)
-    (text,) = noticed.args
+    (text,) = failed.args
     assert said in text
     assert text.endswith(".")
     assert "\n" not in text

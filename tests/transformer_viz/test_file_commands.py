@@ -148,6 +148,29 @@ def test_a_file_that_is_no_use_is_said_in_the_window(shown: Shown, tmp_path: Pat
     assert "a.png is neither" in shown.window.notice.text
 
 
+def test_what_could_not_be_opened_is_forgotten_with_the_next_file(
+    shown: Shown, qtbot: QtBot, tmp_path: Path
+) -> None:
+    notice = shown.window.notice
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    (tmp_path / "a.tviz").write_text("{}")
+    (tmp_path / "a.txt").write_text("x it y\n")
+    shown.window.show_notice("The disk is full.")
+    shown.drop(tmp_path / "a.png")
+    shown.drop(tmp_path / "a.tviz")
+    qtbot.waitUntil(lambda: "a.tviz" in notice.text)
+    assert "a.png" not in notice.text
+    shown.drop(tmp_path / "a.txt", tmp_path / "a.png")
+    assert "Several files" in notice.text
+    shown.drop(tmp_path / "a.txt")
+    assert notice.text == "The disk is full."
+    qtbot.waitUntil(shown.shows("x it y"))
+    notice.close_message()
+    shown.drop(tmp_path / "a.png")
+    shown.drop(tmp_path / "a.txt")
+    assert notice.isHidden()
+
+
 def test_of_several_files_dropped_none_is_opened_and_why_is_said(
     shown: Shown, tmp_path: Path
 ) -> None:

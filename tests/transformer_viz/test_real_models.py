@@ -237,9 +237,9 @@ def test_what_cannot_be_opened_leaves_the_model(
     shown: OddWindow, models: Path, tmp_path: Path, what: str, said: str
 ) -> None:
     model = shown.session.model
-    with shown.bot.waitSignal(shown.controller.noticed) as noticed:
+    with shown.bot.waitSignal(shown.controller.openFailed) as failed:
         drop(shown, bad(tmp_path, models, what))
-    assert said in noticed.args[0]
+    assert said in failed.args[0]
     assert shown.window.notice.isVisible()
     shown.type("The dog slept.")
     assert shown.session.model is model

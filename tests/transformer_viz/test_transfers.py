@@ -94,7 +94,7 @@ def test_failures_are_one_sentence(transfers: Transfers, said: list[str], qtbot:
 
     transfers.save("a", lambda _p: fail(UserError("No room.")), lambda _: None)
     qtbot.waitUntil(lambda: len(said) == 1)
-    transfers.open(lambda: fail(RuntimeError("odd")), lambda _: None)
+    transfers.open(lambda: fail(RuntimeError("odd")), lambda _: None, said.append)
     qtbot.waitUntil(lambda: len(said) == 2)
     assert said[0] == "No room."
     assert "RuntimeError: odd" in said[1]
@@ -110,8 +110,8 @@ def test_the_newest_opening_wins(transfers: Transfers, qtbot: QtBot) -> None:
         go.wait(5)
         return "old"
 
-    transfers.open(slow, opened.append)
+    transfers.open(slow, opened.append, opened.append)
     busy.wait(5)
-    transfers.open(lambda: "new", opened.append)
+    transfers.open(lambda: "new", opened.append, opened.append)
     go.set()
     qtbot.waitUntil(lambda: opened == ["new"])

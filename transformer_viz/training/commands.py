@@ -18,6 +18,7 @@ from transformer_viz.training.follow import Follow
 from transformer_viz.training.panel import TrainingPanel
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.runs import Runs, runs_folder
+from transformer_viz.views.focus import close_dock
 
 if TYPE_CHECKING:
     from transformer_viz.training.new_run import NewRun
@@ -59,7 +60,7 @@ class TrainingCommands(QObject):
 
     def toggle(self) -> None:
         if self.dock is not None and self.dock.isVisible():
-            self.dock.close()
+            close_dock(self.dock, self._window.stage)
         else:
             self.show()
 
@@ -96,7 +97,7 @@ class TrainingCommands(QObject):
         try:
             run = panel.runs.open(path)
         except UserError as error:
-            self._window.show_notice(str(error))
+            self._controller.openFailed.emit(str(error))
         else:
             self.show()
             panel.choose(run)

@@ -1,4 +1,4 @@
-"""One line across the window that stays until it is closed: a notice, or what to try next."""
+"""A bar across the window that stays until it is closed: notices, or what to try next."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
@@ -15,6 +15,7 @@ class MessageBar(QFrame):
         """`name` is for assistive tools; `color` is the theme's token of the bar's left edge."""
         super().__init__(parent)
         self._color = color
+        self._unread: list[tuple[str, str]] = []  # text, and what it is about
         self.setObjectName("message_bar")
         self.setAccessibleName(name)
         self._text = QLabel(self)
@@ -37,13 +38,22 @@ class MessageBar(QFrame):
     def text(self) -> str:
         return self._text.text()
 
-    def show_message(self, text: str) -> None:
+    def show_message(self, text: str, about: str = "") -> None:
         """Show a line; more of them while the first is unread are added to it, up to three."""
-        unread = [] if self.isHidden() else self.text.split("\n")
-        if text not in unread:
-            unread = [*unread, text][-_MOST_LINES:]
-        self._text.setText("\n".join(unread))
-        self.show()
+        unread = [] if self.isHidden() else self._unread
+        if (text, about) not in unread:
+            unread = [*unread, (text, about)]
+        self._show(unread[-_MOST_LINES:])
+
+    def withdraw(self, about: str) -> None:
+        """Take out what is about this; the bar goes with its last line."""
+        if not self.isHidden():
+            self._show([line for line in self._unread if line[1] != about])
+
+    def _show(self, unread: list[tuple[str, str]]) -> None:
+        self._unread = unread
+        self._text.setText("\n".join(text for text, _about in unread))
+        self.setVisible(bool(unread))
 
     def close_message(self) -> None:
         self.hide()

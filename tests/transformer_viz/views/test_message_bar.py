@@ -14,3 +14,18 @@ def test_the_last_three_notices_are_shown_each_once(qtbot: QtBot) -> None:
     bar.close_message()
     bar.show_message("Five.")
     assert bar.text == "Five."
+
+
+def test_what_is_no_longer_so_goes_and_the_rest_stays(qtbot: QtBot) -> None:
+    bar = MessageBar("Notice", "warning")
+    qtbot.addWidget(bar)
+    bar.withdraw("a file")
+    assert bar.isHidden()
+    bar.show_message("It is no\nmodel.", "a file")
+    bar.show_message("The disk is full.")
+    bar.show_message("It is no\nmodel.", "a file")
+    assert bar.text == "It is no\nmodel.\nThe disk is full."
+    bar.withdraw("a file")
+    assert bar.text == "The disk is full."
+    bar.withdraw("")
+    assert bar.isHidden()
