@@ -8,7 +8,6 @@ from typing import Any
 
 from core.checkpoints.assembly import assemble
 from core.checkpoints.native import Checkpoint
-from core.checkpoints.npz_arrays import NpzArrays
 from core.checkpoints.npz_options import (
     Options,
     is_set,
@@ -28,6 +27,7 @@ from core.checkpoints.plain_yaml import read_mapping
 from core.checkpoints.refusal import RefusedError
 from core.config import ModelConfig
 from core.errors import UserError
+from core.npz_file import NpzArrays, open_npz
 from core.text.marian import MarianTokenizer
 
 _LARGEST_OPTIONS = 1_000_000  # bytes
@@ -48,7 +48,7 @@ def import_marian_npz(path: str | Path) -> Checkpoint:
     """
     path = _model_in(Path(path))
     try:
-        with NpzArrays(path) as arrays:
+        with open_npz(path, "a Marian model") as arrays:
             return _imported(path, arrays)
     except RefusedError as refusal:
         raise UserError(f"{path} cannot be opened: {refusal}.") from refusal
@@ -93,9 +93,9 @@ def _model_in(path: Path) -> Path:
 
 
 def _options(path: Path, arrays: NpzArrays) -> Options:
-    if OPTIONS not in arrays.layouts:
+    if OPTIONS not in arrays.names:
         raise RefusedError(f"it lacks {OPTIONS}, so it is no model of Marian")
-    if math.prod(arrays.layouts[OPTIONS].shape) > _LARGEST_OPTIONS:
+    if math.prod(arrays.layout(OPTIONS).shape) > _LARGEST_OPTIONS:
         raise RefusedError(f"its {OPTIONS} is damaged: it is much too long")
     written = arrays.read(OPTIONS).tobytes().rstrip(b"\0")  # filled up to whole blocks
     return read_mapping(written, f"{path}: {OPTIONS}")

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from core.checkpoints.assembly import Parts
-from core.checkpoints.npz_arrays import NpzArrays
 from core.checkpoints.refusal import RefusedError
 from core.config import ModelConfig
+from core.npz_file import NpzArrays
 
 OPTIONS = "special:model.yml"
 POSITIONS = "Wpos"
@@ -37,7 +37,7 @@ class MarianWeights:
         self.names = parameter_names(arrays)
 
     def shape(self, name: str) -> Sequence[int]:
-        rows, columns = self._arrays.layouts[name].shape
+        rows, columns = self._arrays.layout(name).shape
         if name == _OUTPUT_BIAS:
             return [rows * columns + 1]
         if _is_multiplied(name) or name == _LEGACY_OUTPUT:
@@ -60,7 +60,7 @@ class MarianWeights:
 
 def parameter_names(arrays: NpzArrays) -> frozenset[str]:
     """Those of all arrays but the options."""
-    return frozenset(arrays.layouts) - {OPTIONS}
+    return arrays.names - {OPTIONS}
 
 
 def require_matrices(arrays: NpzArrays) -> None:
@@ -70,7 +70,7 @@ def require_matrices(arrays: NpzArrays) -> None:
             matrices.
     """
     for name in sorted(parameter_names(arrays)):
-        shape, dtype = arrays.layouts[name]
+        shape, dtype = arrays.layout(name)
         if dtype.kind in "iu" or "QuantMult" in name:
             raise RefusedError(
                 f"its weights are quantised ({name} is {dtype}); open the model that it was made "
@@ -85,8 +85,8 @@ def require_matrices(arrays: NpzArrays) -> None:
 def positions(arrays: NpzArrays) -> dict[str, Any]:
     """The part of ``ModelConfig`` on positions: Marian scales embeddings up for sinusoids alone,
     of which its last wavelength is exactly 10000·2π."""
-    if POSITIONS in arrays.layouts:
-        count = arrays.layouts[POSITIONS].shape[0]
+    if POSITIONS in arrays.names:
+        count = arrays.layout(POSITIONS).shape[0]
         return {"positions": "learned", "max_positions": count, "scale_embedding": False}
     return {"position_layout": "halves", "position_denominator": "d_model-2"}
 

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from core.errors import UserError
 from core.files import atomic_write
 from core.heads import Head, read_gate, write_gate
+from core.npz_file import NpzArrays, open_npz
 from core.text.tokens import Token, TokenKind
-from core.trace.npz_file import NpzArrays, open_npz
 from core.trace.pieces import located, read_tokens, spelled
 from core.trace.trace import Attention, AttentionKind, StoredAttention, Trace
 
@@ -113,7 +113,7 @@ def load_npz(path: str | Path) -> Trace:
             sentence names the array.
     """
     path = Path(path)
-    with open_npz(path) as file:
+    with open_npz(path, "a trace") as file:
         kinds = [kind for kind in AttentionKind if kind.value in file.names]
         if not kinds:
             names = ", ".join(kind.value for kind in AttentionKind)

@@ -133,7 +133,7 @@ def test_a_trace_comes_along_by_name(path: Path, tmp_path: Path) -> None:
     assert broken.trace is None
     assert f"{file} is not a trace" in broken.remarks[0]
     file.unlink()
-    assert f"Could not read {file}" in load_session(path).remarks[0]
+    assert f"{file} does not exist" in load_session(path).remarks[0]
 
 
 @pytest.mark.parametrize(

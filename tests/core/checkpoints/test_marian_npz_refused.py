@@ -304,7 +304,7 @@ def test_nothing_in_a_file_is_executed(tmp_path: Path) -> None:
         import_marian_npz(path)
     arrays = npz.arrays | {"Wemb": np.array([Trap(str(trap))], dtype=object)}
     np.savez(path, **arrays, **{"special:model.yml": options_array(npz.options)})
-    with pytest.raises(UserError, match=r"no readable \.npz"):
+    with pytest.raises(UserError, match="Wemb cannot be read; it is damaged"):
         import_marian_npz(path)
     assert not trap.exists()
 
@@ -349,7 +349,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_a_file_of_another_kind(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "model.npz"
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"no readable \.npz|no model of Marian"):
+    with pytest.raises(UserError, match=r"is not a Marian model|no model of Marian"):
         open_model(path)
 
 
@@ -365,7 +365,7 @@ def test_a_shape_that_is_larger_than_its_file_takes_no_memory(tmp_path: Path) ->
     shape = b"'shape': (39, 16), }"
     assert content.count(shape) == 1
     path.write_bytes(content.replace(shape, b"'shape': (9**9, 9),}"[: len(shape)]))
-    with pytest.raises(UserError, match=r"no readable \.npz"):
+    with pytest.raises(UserError, match="cannot be read; it is damaged"):
         import_marian_npz(path)
 
 
@@ -375,10 +375,11 @@ def test_a_shape_that_is_larger_than_its_file_takes_no_memory(tmp_path: Path) ->
 )
 def test_an_array_without_a_proper_header(tmp_path: Path, header: bytes) -> None:
     path = tmp_path / "model.npz"
-    with zipfile.ZipFile(path, "w") as archive:
+    np.savez(path, **{"special:model.yml": options_array(random_npz().options)})
+    with zipfile.ZipFile(path, "a") as archive:
         length = len(header).to_bytes(2, "little")
         archive.writestr("Wemb.npy", b"\x93NUMPY\x01\x00" + length + header)
-    with pytest.raises(UserError, match=r"no readable \.npz"):
+    with pytest.raises(UserError, match="Wemb cannot be read; it is damaged"):
         import_marian_npz(path)
 
 

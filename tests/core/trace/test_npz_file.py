@@ -12,7 +12,6 @@ import pytest
 
 from core.errors import UserError
 from core.trace.npz import load_npz
-from core.trace.npz_file import open_npz
 
 TOKENS = np.array(["a", "b", "c"])
 ROOM = 12 << 20  # bytes of zeros, some KB when packed
@@ -85,12 +84,3 @@ def test_an_array_that_is_too_large_is_named(path: Path, monkeypatch: pytest.Mon
     write(path, source_tokens=plain(TOKENS), encoder_self=plain(np.full((1, 1, 3, 3), 1 / 3)))
     with pytest.raises(UserError, match="source_tokens is too large for the memory"):
         load_npz(path)
-
-
-def test_names_layouts_and_numbers(path: Path) -> None:
-    np.savez_compressed(path, a=np.arange(6.0).reshape(2, 3), b=np.array("x"))
-    with open_npz(path) as file:
-        assert file.names == {"a", "b"}
-        assert file.layout("a") == ((2, 3), np.dtype("f8"))
-        assert file.read("a").tolist() == [[0, 1, 2], [3, 4, 5]]
-        assert file.layout("b")[0] == ()

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,15 +27,26 @@ _DAMAGE = (
 )
 
 
+class Layout(NamedTuple):
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
 @contextmanager
-def open_npz(path: Path) -> Iterator[NpzArrays]:
-    """Raises UserError if it cannot be read or is no `.npz`."""
+def open_npz(path: Path, what: str) -> Iterator[NpzArrays]:
+    """
+    Args:
+        what: the file should be, for the error: "a trace".
+
+    Raises:
+        UserError: it cannot be read, is no `.npz`, or has two arrays of one name.
+    """
     try:
         archive = zipfile.ZipFile(path)
     except OSError as error:
-        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
+        raise UserError(_unreadable(path, error)) from error
     except _DAMAGE as error:
-        raise UserError(f"{path} is not a trace: NumPy cannot read it as .npz.") from error
+        raise UserError(f"{path} is not {what}: NumPy cannot read it as .npz.") from error
     with archive:
         yield NpzArrays(path, archive)
 
@@ -47,31 +58,35 @@ class NpzArrays:
     """
 
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
+        """Raises UserError for two arrays of one name."""
         self._path = path
         self._archive = archive
-        self.names = {name.removesuffix(".npy") for name in archive.namelist()}
+        self._members = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
+        self.names = frozenset(self._members)
+        if len(self.names) < len(archive.infolist()):
+            raise UserError(f"{path} has two arrays of one name; it is damaged.")
 
-    def layout(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    def layout(self, name: str) -> Layout:
         """Shape and type, as its header says and its size in the file confirms.
 
         Raises:
             UserError: it is damaged, or holds Python objects.
         """
-        member = f"{name}.npy"
+        member = self._members[name]
         with self._told(name), self._archive.open(member) as file:
             shape, _fortran_order, dtype = _HEADERS[np.lib.format.read_magic(file)](file)
             size = file.tell() + math.prod(shape) * dtype.itemsize
             if dtype.hasobject or min(shape, default=0) < 0:
                 raise ValueError("Python objects, or an impossible shape")
-            if size != self._archive.getinfo(member).file_size:
+            if size != member.file_size:
                 raise ValueError("more or fewer numbers than the shape says")
-        return shape, dtype
+        return Layout(shape, dtype)
 
-    def read(self, name: str) -> NDArray[np.generic]:
+    def read(self, name: str) -> NDArray[Any]:
         """Raises UserError as ``layout`` does, or if it is too large for the memory."""
         self.layout(name)
-        with self._told(name), self._archive.open(f"{name}.npy") as file:
-            array: NDArray[np.generic] = np.lib.format.read_array(file, allow_pickle=False)
+        with self._told(name), self._archive.open(self._members[name]) as file:
+            array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
         return array
 
     @contextmanager
@@ -79,7 +94,7 @@ class NpzArrays:
         try:
             yield
         except OSError as error:
-            raise UserError(f"Could not read {self._path}: {error.strerror or error}.") from error
+            raise UserError(_unreadable(self._path, error)) from error
         except MemoryError as error:
             raise UserError(
                 f"{self._path}: {name} is too large for the memory of this machine."
@@ -89,3 +104,11 @@ class NpzArrays:
                 f"{self._path}: {name} cannot be read; it is damaged, or holds Python objects in "
                 "place of numbers or text."
             ) from error
+
+
+def _unreadable(path: Path, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"{path} does not exist; check the name."
+    if isinstance(error, PermissionError):
+        return f"{path} may not be read; change its permissions."
+    return f"Could not read {path}: {error.strerror or error}."
