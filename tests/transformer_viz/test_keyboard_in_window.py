@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -49,6 +51,24 @@ def test_no_letter_is_given_twice(window: Window, panel: str) -> None:
     getattr(window, panel).show()
     given = Counter([*set(always), *letters(getattr(window, panel).panel)])
     assert {letter for letter, times in given.items() if times > 1} == set()
+
+
+@pytest.mark.parametrize(("panel", "key"), [("heads", Qt.Key.Key_H), ("training", Qt.Key.Key_T)])
+def test_a_panel_that_is_closed_gives_the_keyboard_to_the_picture(
+    window: Window, panel: str, key: Qt.Key
+) -> None:
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    window.source.setFocus()
+    QTest.keyClick(window, key, both)
+    opened = getattr(window, panel).panel
+    assert opened.isAncestorOf(QApplication.focusWidget())
+    QTest.keyClick(window, key, both)
+    assert not opened.isVisible()
+    assert window.stage.isAncestorOf(QApplication.focusWidget())
+    QTest.keyClick(window, key, both)
+    window.source.setFocus()
+    QTest.keyClick(window, key, both)
+    assert window.source.editor.hasFocus(), "it was not in the panel"
 
 
 def tab_order(window: Window) -> list[QWidget]:

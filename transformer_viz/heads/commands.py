@@ -20,6 +20,7 @@ from transformer_viz.heads.report import Evidence
 from transformer_viz.heads.showing import EvidenceShowing
 from transformer_viz.session import Session
 from transformer_viz.theme import Theme
+from transformer_viz.views.focus import close_dock
 
 if TYPE_CHECKING:
     from transformer_viz.window import Window
@@ -52,7 +53,7 @@ class HeadsCommands(QObject):
 
     def toggle(self) -> None:
         if self.dock is not None and self.dock.isVisible():
-            self.dock.close()
+            close_dock(self.dock, self._window.stage)
         else:
             self.show()
 

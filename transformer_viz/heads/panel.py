@@ -86,7 +86,8 @@ class HeadsPanel(Panel):
         if isinstance(page, Panel):
             return page.focus_part()
         if self._report is None:
-            return self.run_bar.measure if self._analysis.ready else self.run_bar.cancel
+            parts = (self.run_bar.measure, self.run_bar.cancel, self.tabs)
+            return next(part for part in parts if part.isEnabled() and not part.isHidden())
         return self.table if self.tabs.currentIndex() == TABLE else self.map
 
     def show_tab(self, index: int) -> None:

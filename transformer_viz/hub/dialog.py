@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -26,6 +27,7 @@ ABOUT = (
 FIRST = "en-de"  # is chosen at the start
 _SIZE = (176 * GRID, 140 * GRID)
 _STEPS = 1000
+_LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class GetModel(QDialog):
@@ -79,6 +81,13 @@ class GetModel(QDialog):
             f"QProgressBar {{ background: {theme.line}; border: none; border-radius: 4px; }}"
             f"QProgressBar::chunk {{ background: {theme.accent}; border-radius: 4px; }}"
         )
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """What the field has no use for goes through the list while one types."""
+        if event.key() in _LIST_KEYS and self.search.hasFocus():
+            self.list.event(event)
+        else:
+            super().keyPressEvent(event)
 
     def _lay_out(self, about: QLabel) -> None:
         below = QVBoxLayout()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QWidget
 
 
 class Panel(QWidget):
@@ -25,6 +25,14 @@ def step_focus(panels: Sequence[QWidget], step: int) -> None:
     inside = [index for index, panel in enumerate(takers) if _has_focus(panel)]
     current = inside[0] if inside else -1 if step > 0 else 0
     takers[(current + step) % len(takers)].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+def close_dock(dock: QDockWidget, after: QWidget) -> None:
+    """Close it; the keyboard, where it was in there, goes to `after`, not to where Tab begins."""
+    inside = _has_focus(dock)
+    dock.close()
+    if inside:
+        after.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
 def _has_focus(panel: QWidget) -> bool:

@@ -61,6 +61,16 @@ def test_models_that_are_not_in_the_list(dialog: GetModel, typed: str, repositor
     assert dialog.action.isEnabled()
 
 
+def test_arrows_go_through_the_list_while_one_types(dialog: GetModel) -> None:
+    QTest.keyClicks(dialog.search, "english")
+    chosen = dialog.list.repository
+    QTest.keyClick(dialog.search, Qt.Key.Key_Down)
+    assert dialog.list.repository not in ("", chosen)
+    QTest.keyClick(dialog.search, Qt.Key.Key_Up)
+    assert dialog.list.repository == chosen
+    assert dialog.search.text() == "english"
+
+
 def test_words_that_find_nothing(hub: Hub, dialog: GetModel) -> None:
     dialog.search.setText("Klingon please")
     assert shown(dialog.list) == []
