@@ -201,5 +201,5 @@ def test_a_trace_on_the_command_line_is_shown(tiny: Path, tmp_path: Path) -> Non
     picture = tmp_path / "window.png"
     done = run(tmp_path / "missing.npz", "--screenshot", picture)
     assert done.returncode == 1
-    assert "Could not read" in done.stderr
+    assert "missing.npz does not exist" in done.stderr
     assert not picture.exists()
