@@ -29,6 +29,7 @@ INLINE_CELLS = 40_000
 """So many cells of all heads are looked at at once; more of them beside the event loop."""
 
 _NOTHING_FAR = "No link reaches that far here; choose a shorter distance or a longer text."
+_STEPS = " At the right: the steps from key to query in each kind of network (the paper, table 1)."
 _NO_DISTANCE = "Distance is within one text, and no self-attention is here."
 
 
@@ -192,8 +193,7 @@ class TextReach(QWidget):
         left_out = "" if options.reach_specials else ", without special tokens"
         self.caption.setText(
             f"The {len(heaviest)} heaviest links over {options.reach_distance} tokens or "
-            f"more{left_out}. Blue: the selected head; a dot marks the key. At the right: the "
-            "steps from key to query in each kind of network (the paper, table 1)."
+            f"more{left_out}. Blue: the selected head; a dot marks the key.{_STEPS}"
             if heaviest
             else _NOTHING_FAR
         )
@@ -270,4 +270,5 @@ class TextReach(QWidget):
 
     @property
     def _heading(self) -> Heading:
-        return Heading(self._title.text(), self.caption.text(), self.font())
+        """A picture is without the list and its columns of steps."""
+        return Heading(self._title.text(), self.caption.text().removesuffix(_STEPS), self.font())

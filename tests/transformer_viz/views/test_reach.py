@@ -286,6 +286,12 @@ def test_its_picture_is_painted_into_a_file(
     assert accent in colors
 
 
+def test_a_file_does_not_speak_of_columns_that_it_lacks(view: ReachView) -> None:
+    text = view.text
+    assert "At the right" in text.caption.text()
+    assert text._heading.notes.endswith("a dot marks the key.")
+
+
 @pytest.mark.parametrize(
     ("count", "labels"), [(8, Labels.RUNNING), (40, Labels.SLANTED), (1_000, Labels.RULER)]
 )
