@@ -204,16 +204,21 @@ class GateEffect(QObject):
         if self._asked is not None and self._asked == self._question(self.sample):
             return
         self._give_up()
-        self.problem, self.effect = "", None
-        for question, effect in self._known:
-            if question == self._question(question.sample):
-                self.effect, self.sample = effect, question.sample
+        self.problem = ""
+        self._recall()
         model = self._session.model
         small = model is not None and model.parameters <= LARGEST
         if self._session.gates and self.effect is None and small and self.has_sentences:
             self.sample, self.share = self.next_sample, 0.0
             self._start.start()
         self.changed.emit()
+
+    def _recall(self) -> None:
+        """What was measured last of the gates that are set."""
+        self.effect = None
+        for question, effect in self._known:
+            if question == self._question(question.sample):
+                self.effect, self.sample = effect, question.sample
 
     def _give_up(self) -> None:
         self._start.stop()
@@ -235,11 +240,11 @@ class GateEffect(QObject):
             self._end(UNREADABLE)
         else:
             self._known.append((self._asked, effect))
-            self.effect = effect
             self._end()
 
     def _end(self, problem: str = "") -> None:
         self._asked, self.problem = None, problem
+        self._recall()
         self.changed.emit()
 
 

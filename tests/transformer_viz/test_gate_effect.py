@@ -219,6 +219,21 @@ def test_cancelled_it_leaves_nothing(desk: Asked) -> None:
 
 
 @pytest.mark.parametrize(
+    "end", [lambda desk: desk.effect.cancel(), lambda desk: desk.child.failed.emit("No memory.")]
+)
+def test_what_is_known_stays_what_it_was_measured_on(
+    desk: Asked, end: Callable[[Asked], None]
+) -> None:
+    desk.session.set_gates(OFF)
+    desk.effect.measure(Sample())
+    desk.child.finished.emit(answer(loss=0.7))
+    desk.effect.measure(Sample("a.tsv"))
+    assert desk.effect.sample.corpus == "a.tsv"
+    end(desk)
+    assert (desk.effect.effect.after.loss, desk.effect.sample) == (0.7, Sample())
+
+
+@pytest.mark.parametrize(
     ("fail", "said"),
     [
         (lambda desk: desk.child.failed.emit("No memory."), "No memory."),
