@@ -16,7 +16,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from core.analysis.gold import Direction, GoldTally, Question, relation_name
+from core.analysis.gold import GoldTally
+from core.analysis.gold_links import Direction, Question, relation_name
 from core.analysis.interval import wilson_interval
 from core.analysis.passes import Pass, recorded_passes
 from core.analysis.words import Reading, WordedPair

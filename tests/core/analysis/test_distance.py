@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from core.analysis.distance import Reach, distance_probe, stretchable_sentences
-from core.analysis.gold import Direction, gold_scores, relation_name
+from core.analysis.gold import gold_scores
+from core.analysis.gold_links import Direction, relation_name
 from core.analysis.interval import wilson_interval
 from core.analysis.words import Reading
 from core.corpus.grammar.dependencies import DependencyKind, Side
