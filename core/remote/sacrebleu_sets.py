@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -153,7 +154,7 @@ def _extract(archive: Path) -> None:
             path = archive.parent.joinpath(*place.parts)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content.read())
-    except (OSError, tarfile.TarError, zipfile.BadZipFile, EOFError) as error:
+    except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, zlib.error) as error:
         raise UserError(f"Could not unpack {archive}: {error}.") from error
 
 

@@ -143,6 +143,16 @@ def test_an_archive_that_is_another_one(
         brought(SacrebleuSet(WMT), "en-de", tmp_path)
 
 
+def test_an_archive_that_is_damaged(
+    sites: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = "".join(map(str, range(20_000))).encode()
+    whole = archive({"test/content": content})
+    put_test_set(sites, monkeypatch, whole[:20_000] + b"\xff" * 100 + whole[20_100:])
+    with pytest.raises(UserError, match=r"Could not unpack .*\.tgz: "):
+        brought(SacrebleuSet(WMT), "en-de", tmp_path)
+
+
 @pytest.mark.parametrize("name", ["../outside", "/outside", "test/../../../outside"])
 def test_an_archive_stays_in_its_folder(
     sites: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
