@@ -154,7 +154,7 @@ class HeadsTable(QTableView):
         header, metrics = self.horizontalHeader(), self.fontMetrics()
         for section in range(self.rows.columnCount()):
             texts = (metrics.horizontalAdvance(self.rows.text(each, section)) for each in report)
-            widest = max(header.sectionSizeHint(section), max(texts) + 4 * GRID)
+            widest = max(header.sectionSizeHint(section), max(texts, default=0) + 4 * GRID)
             header.setSectionResizeMode(section, QHeaderView.ResizeMode.Interactive)
             usual = _WIDTHS.get(section)
             width = widest + GRID if usual is None else round(grown(usual, self.font()))

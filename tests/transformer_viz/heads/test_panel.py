@@ -400,3 +400,17 @@ def test_no_number_is_cut_off(desk: Desk, panel: HeadsPanel) -> None:
     assert row_of(panel, 17)[column] == "−1234.5678"
     needed = panel.table.fontMetrics().horizontalAdvance("−1234.5678") + 2 * 6  # its padding
     assert panel.table.columnWidth(column) >= needed
+
+
+def test_a_model_whose_heads_are_all_pruned_has_an_empty_table(
+    desk: Desk, panel: HeadsPanel
+) -> None:
+    desk.open("good")
+    desk.analysis.measure(Question())
+    with_none = '{"heads": []}'
+    desk.child.finished.emit(with_none)
+    desk.qtbot.waitUntil(lambda: desk.analysis.report is not None)
+    assert panel.table.model().rowCount() == 0
+    assert panel.colored_by.count() == 0
+    panel.show_tab(MAP)
+    panel.grab()
