@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QFontMetrics,
     QKeyEvent,
     QPainter,
     QPaintEvent,
@@ -16,19 +15,14 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from core.trace.trace import Head
-from transformer_viz.drawing.atlas import Atlas, caption_font, row_outlines
-from transformer_viz.drawing.atlas_layout import (
-    AtlasLayout,
-    fit_by_layer,
-    fit_ranked,
-    rows_by_layer,
-)
+from transformer_viz.drawing.atlas import Atlas, row_outlines
+from transformer_viz.drawing.atlas_layout import AtlasLayout
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
 from transformer_viz.drawing.gate_marks import draw_gate
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.drawing.scale_strip import draw_scale_strip, scale_strip_width
 from transformer_viz.drawing.scales import Legend, legend
-from transformer_viz.measures import MEASURES, Measure, measure, ranked
+from transformer_viz.measures import MEASURES, Measure, measure
 from transformer_viz.options import Quantity, Scale
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
@@ -36,6 +30,7 @@ from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views import head_choice
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.gate_wording import gate_state
+from transformer_viz.views.head_arrangement import HeadArrangement
 from transformer_viz.views.head_keys import neighbour
 from transformer_viz.views.head_tiles import HeadTiles
 from transformer_viz.views.measured_heads import MeasuredHeads
@@ -79,9 +74,7 @@ class AtlasView(PictureArea):
         self._measured = measured
         self._spotlight = spotlight
         self._color_map = ColorMap.PAPER
-        self._layout = AtlasLayout((), 0)
-        self._captions: dict[Head, tuple[str, str]] = {}
-        self._in_order = True  # as far as the statistics are known
+        self._arrangement = HeadArrangement(session, measured)
         self._atlas: Atlas | None = None  # drawn when next painted
         self._hovered: tuple[Head, ...] = ()  # what a click would select
         self._cursor: Head | None = None  # where the keys are
@@ -131,7 +124,7 @@ class AtlasView(PictureArea):
         self.viewport().update()
 
     def _on_measured(self) -> None:
-        if not self._in_order and self._measured.known(self._layout) is not None:
+        if not self._arrangement.final and self._measured.known(self._layout) is not None:
             self._arrange()
 
     def _move_cursor(self, head: Head | None) -> None:
@@ -154,49 +147,23 @@ class AtlasView(PictureArea):
 
     # Geometry
 
+    @property
+    def _layout(self) -> AtlasLayout:
+        return self._arrangement.layout
+
     def _arrange(self) -> None:
         """Fit the layout to the trace, the order and the size of the widget."""
-        trace = self._session.trace
-        kinds = () if trace is None else rows_by_layer(trace)
         room = self.width() - self.verticalScrollBar().sizeHint().width()
-        by = measure(self._session.options.order)
-        self._captions = {}
-        self._in_order = True
-        if by is None:
-            self._layout = fit_by_layer(kinds, room, self.height())
-        else:
-            orders = self._ranked([[head for row in rows for head in row] for rows in kinds], by)
-            self._layout = fit_ranked(orders, room, self.height(), self._caption_width())
+        self._arrangement.fit(QSize(room, self.height()), self.font())
         visible, layout = self.viewport().size(), self._layout
         for bar, content, page, step in (
             (self.horizontalScrollBar(), layout.width, visible.width(), layout.pitch),
             (self.verticalScrollBar(), layout.height, visible.height(), layout.row_pitch),
         ):
-            bar.setRange(0, max(0, content - page) if kinds else 0)
+            bar.setRange(0, max(0, content - page) if self._session.trace is not None else 0)
             bar.setPageStep(page)
             bar.setSingleStep(step)
         self._redraw()
-
-    def _ranked(self, kinds: list[list[Head]], by: Measure) -> list[list[Head]]:
-        """Each kind best first, with captions; until all is measured, in the order shown."""
-        heads = [head for kind in kinds for head in kind]
-        known = self._measured.want(heads)
-        self._in_order = known is not None
-        numbers = {} if known is None else {head: by.number(known[head]) for head in heads}
-        self._captions = {
-            head: (f"{head.layer + 1}.{head.head + 1}", numbers.get(head, "…")) for head in heads
-        }
-        if known is not None:
-            return [ranked(kind, by, known) for kind in kinds]
-        shown = [head for head in self._layout if head in self._captions]
-        if len(shown) != len(heads):
-            return kinds
-        return [[head for head in shown if head.kind is kind[0].kind] for kind in kinds]
-
-    def _caption_width(self) -> int:
-        metrics = QFontMetrics(caption_font(self.font()))
-        names = (metrics.horizontalAdvance(name) for name, _number in self._captions.values())
-        return max(names, default=0) + metrics.horizontalAdvance(" 00.00")
 
     def _reveal(self, head: Head) -> None:
         """Scroll until the tile is inside, with the number or title beside it."""
@@ -282,7 +249,7 @@ class AtlasView(PictureArea):
             ratio,
             self.font(),
             notes=self._notes(by),
-            captions=self._captions,
+            captions=self._arrangement.captions,
         )
         atlas.draw({head: each for head, each in self._tiles.codes.items() if head in self._layout})
         return atlas

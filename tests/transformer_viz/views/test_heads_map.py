@@ -332,7 +332,7 @@ def test_heads_are_ordered_within_their_kind_by_a_statistic(session, trace, head
         assert values == sorted(values, reverse=True)
         assert len(heads) == len(trace.every_head(kind))
     first = shown[0]
-    name, number = heads_map._captions[first]
+    name, number = heads_map._arrangement.captions[first]
     assert name == f"{first.layer + 1}.{first.head + 1}"
     assert number == f"{head_statistics(trace, *first).confidence:.2f}"
     session.change_options(order="index")
@@ -353,7 +353,7 @@ def test_a_kind_without_the_statistic_stays_as_it_is(session, heads_map) -> None
     session.change_options(order="distance")
     cross = [head for head in heads_map._layout if head.kind is C]
     assert cross == sorted(cross)
-    assert heads_map._captions[cross[0]][1] == "–"
+    assert heads_map._arrangement.captions[cross[0]][1] == "–"
 
 
 def test_many_heads_are_measured_beside_the_event_loop(
@@ -362,9 +362,11 @@ def test_many_heads_are_measured_beside_the_event_loop(
     monkeypatch.setattr(measured_heads, "INLINE_CELLS", 0)
     session.change_options(order="entropy")
     session.set_trace(make_trace(seed=5))
-    assert {number for _name, number in heads_map._captions.values()} == {"…"}
+    assert {number for _name, number in heads_map._arrangement.captions.values()} == {"…"}
     assert set(heads_map._layout) == set(heads_map._tiles.codes)
-    qtbot.waitUntil(lambda: "…" not in {number for _name, number in heads_map._captions.values()})
+    qtbot.waitUntil(
+        lambda: "…" not in {number for _name, number in heads_map._arrangement.captions.values()}
+    )
     trace = session.trace
     values = [head_statistics(trace, *h).entropy for h in heads_map._layout if h.kind is D]
     assert values == sorted(values)
