@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -146,9 +147,10 @@ def test_an_archive_that_is_another_one(
 def test_an_archive_that_is_damaged(
     sites: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    content = "".join(map(str, range(20_000))).encode()
-    whole = archive({"test/content": content})
-    put_test_set(sites, monkeypatch, whole[:20_000] + b"\xff" * 100 + whole[20_100:])
+    tar = gzip.decompress(archive({"test/content": bytes(1 << 20)}))
+    begin, rest = gzip.compress(tar[: 1 << 19]), bytearray(gzip.compress(tar[1 << 19 :]))
+    rest[10] = 0b111  # behind its header: a block of a type that there is not
+    put_test_set(sites, monkeypatch, begin + rest)
     with pytest.raises(UserError, match=r"Could not unpack .*\.tgz: "):
         brought(SacrebleuSet(WMT), "en-de", tmp_path)
 
