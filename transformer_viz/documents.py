@@ -163,6 +163,7 @@ class Documents(QObject):
             case Kind.RUN:
                 self.runWanted.emit(path)
             case Kind.CHECKPOINT:
+                self._controller.transfers.stop_opening()
                 self._controller.open(recognise(path)[1])
             case Kind.TRACE:
                 self._read(path, load_npz, lambda trace: self._show_trace(path, trace, selection))

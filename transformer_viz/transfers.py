@@ -103,6 +103,11 @@ class Transfers(QObject):
             progress=lambda _: None,
         )
 
+    def stop_opening(self) -> None:
+        """Forget the file that is being read."""
+        self._worker.cancel("open")
+        self._opening = False
+
     def close(self) -> None:
         """Give up what runs and wait for the thread."""
         self._worker.close()

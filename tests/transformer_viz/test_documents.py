@@ -1,5 +1,7 @@
 import os
+import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from core.errors import UserError
 from core.trace.npz import save_npz
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
+from transformer_viz import documents
 from transformer_viz.controller import MAX_CHARACTERS
 from transformer_viz.documents import Documents, Kind, kind_of, load_text
 from transformer_viz.options import Scale, View
@@ -211,6 +214,31 @@ def test_what_cannot_be_opened_leaves_all_as_it_was(
     assert said in desk.notices[0]
     assert str(path) in desk.notices[0]
     assert desk.session.trace is shown or desk.session.trace.text == shown.text
+
+
+def test_a_model_opened_after_a_slow_file_wins(
+    desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, busy = threading.Event(), threading.Event()
+
+    def slow(path: Path) -> str:
+        busy.set()
+        go.wait(5)
+        return "old"
+
+    monkeypatch.setattr(documents, "load_text", slow)
+    model = replace(desk.session.model, path=tmp_path / "other.safetensors")
+    model.path.touch()
+    monkeypatch.setattr(desk.backend, "load", lambda path, context: model)
+    (tmp_path / "a.txt").write_text("old")
+    desk.documents.open(tmp_path / "a.txt")
+    busy.wait(5)
+    desk.documents.open(model.path)
+    assert not desk.controller.transfers.opening
+    qtbot.waitUntil(lambda: desk.session.model is model)
+    go.set()
+    qtbot.wait(50)  # the text would come now
+    assert desk.session.text == "a b it c"
 
 
 # Sessions
