@@ -45,7 +45,7 @@ RANDOM_MODEL = (
 )
 PATIENCE = 900  # s; on a busy machine measuring takes long
 LOOK = 30  # ms between looks at whether something still changes
-QUIET_LOOKS = 10  # in a row; longer than any pause that the program makes before it begins
+QUIET_LOOKS = 20  # in a row; longer than any pause that the program makes before it begins
 BEST_COMPRESSION = 0  # Qt's "quality" of a PNG
 
 

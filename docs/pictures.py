@@ -310,7 +310,7 @@ PICTURES = (
     Picture(
         name="heads-panel",
         part="",
-        acts=(RESOLVER, run("heads"), press("&Measure the heads")),
+        acts=(RESOLVER, run("heads")),
         size=WIDE,
     ),
     Picture(name="resolving", part="heads.dock", acts=(run("resolving"),), size=WIDE),
