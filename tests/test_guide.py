@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "docs" / "guide.md"
 DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 PICTURES = sorted((ROOT / "docs" / "screenshots").iterdir())
-MOST_BYTES = 250_000
+MOST_BYTES = 300_000
 
 _PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)]+)\)")
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)]+)\)")

@@ -9,7 +9,7 @@ from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.wording import judgement, measured_on, role_name
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID
-from transformer_viz.views.wording import plain_tooltip
+from transformer_viz.views.wording import head_numbers, plain_tooltip
 
 SHOWN = 2
 NO_ROLE = "No role: no published threshold is passed."
@@ -54,7 +54,8 @@ class RoleLines(QWidget):
         lines = [f"{role_name(role).claim} ({role.score:.2f})" for role in roles[:SHOWN]]
         if len(roles) > SHOWN:
             lines.append(f"and {len(roles) - SHOWN} more")
-        self.lines.setText("\n".join(lines) or NO_ROLE)
+        which = f"{head_numbers(head)}: " if len(self._session.selection.heads) > 1 else ""
+        self.lines.setText(which + ("\n".join(lines) or NO_ROLE))
         all_of_it = [f"{role_name(role).short}: {judgement(role)}" for role in roles]
         self.lines.setToolTip(plain_tooltip("\n".join([*all_of_it, measured_on(measured)])))
         self.open.setText("Sentences that show it …")

@@ -379,6 +379,8 @@ def test_the_inspector_says_the_roles_of_the_selected_head(desk: Desk, qtbot: Qt
     assert lines.lines.text() == NO_ROLE
     desk.session.select(kind=E, layer=0, head=1)
     assert lines.lines.text() == "looks at the token before (0.95)"
+    desk.session.select(others=((0, 0),))
+    assert lines.lines.text() == "1.2: looks at the token before (0.95)", "of several, the first"
 
 
 def test_csv_is_wanted_by_a_click(desk: Desk, panel: HeadsPanel, tmp_path: Path) -> None:
