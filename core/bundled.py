@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from importlib.resources import files
 from pathlib import Path
 
@@ -24,6 +25,15 @@ def measured_heads() -> Path:
 def measured_distances() -> Path:
     """The folder of what `transformer-viz distance --json` has found for bundled models."""
     return Path(str(files("resources"))) / "distance"
+
+
+def read_bundled(folder: Path | None, checksum: str) -> str | None:
+    """What was found for the model whose file has this SHA-256, in one of the two folders above;
+    None if it is no bundled one."""
+    path = folder and folder / f"{checksum}.json.gz"
+    if path is None or not path.exists():
+        return None
+    return gzip.decompress(path.read_bytes()).decode("utf-8")
 
 
 def model_path(name: str | None) -> Path:

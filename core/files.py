@@ -1,4 +1,5 @@
-"""Atomic writes: a reader sees the old file or the new one, never half of either."""
+"""Atomic writes: a reader sees the old file or the new one, never half of either. And what to say
+of files that cannot be read or written."""
 
 from __future__ import annotations
 
@@ -45,10 +46,26 @@ def atomic_write(path: str | Path, write: Callable[[Path], None]) -> None:
         ) from error
 
 
+def read_problem(path: str | Path, error: OSError) -> str:
+    """A sentence on a file that could not be read."""
+    if isinstance(error, FileNotFoundError):
+        return f"{path} does not exist; check the name."
+    if isinstance(error, PermissionError):
+        return f"{path} may not be read; change its permissions."
+    return f"Could not read {path}: {error.strerror or error}."
+
+
 def write_problem(path: str | Path, error: OSError) -> str:
     """A sentence on a file that could not be written."""
     text = f"Could not write {path}: {error.strerror or error}"
     return f"{text}; free some space." if error.errno == errno.ENOSPC else f"{text}."
+
+
+def drop_oldest(directory: Path, pattern: str, *, keep: int) -> None:
+    """Remove the files of this pattern but the ``keep`` last written."""
+    files = sorted(directory.glob(pattern), key=lambda path: path.stat().st_mtime)
+    for path in files[:-keep]:
+        path.unlink(missing_ok=True)
 
 
 def remove_leftovers(directory: Path) -> None:

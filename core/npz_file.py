@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import UserError
+from core.files import read_problem
 
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -44,7 +45,7 @@ def open_npz(path: Path, what: str) -> Iterator[NpzArrays]:
     try:
         archive = zipfile.ZipFile(path)
     except OSError as error:
-        raise UserError(_unreadable(path, error)) from error
+        raise UserError(read_problem(path, error)) from error
     except _DAMAGE as error:
         raise UserError(f"{path} is not {what}: NumPy cannot read it as .npz.") from error
     with archive:
@@ -94,7 +95,7 @@ class NpzArrays:
         try:
             yield
         except OSError as error:
-            raise UserError(_unreadable(self._path, error)) from error
+            raise UserError(read_problem(self._path, error)) from error
         except MemoryError as error:
             raise UserError(
                 f"{self._path}: {name} is too large for the memory of this machine."
@@ -104,11 +105,3 @@ class NpzArrays:
                 f"{self._path}: {name} cannot be read; it is damaged, or holds Python objects in "
                 "place of numbers or text."
             ) from error
-
-
-def _unreadable(path: Path, error: OSError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return f"{path} does not exist; check the name."
-    if isinstance(error, PermissionError):
-        return f"{path} may not be read; change its permissions."
-    return f"Could not read {path}: {error.strerror or error}."

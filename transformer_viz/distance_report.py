@@ -6,15 +6,15 @@ comes with the program too, compressed.
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.bundled import read_bundled
 from core.errors import UserError
-from core.files import atomic_write_text
+from core.files import atomic_write_text, drop_oldest
 from core.trace.trace import AttentionKind, Head
 
 MOST_FILES = 30
@@ -128,10 +128,8 @@ class ReportStore:
 
     def _read_bundled(self, checksum: str) -> DistanceReport | None:
         """As `resources/distance/README.md` says how it is made."""
-        path = self._bundled and self._bundled / f"{checksum}.json.gz"
-        if path is None or not path.exists():
-            return None
-        return read_report(gzip.decompress(path.read_bytes()).decode("utf-8"))
+        text = read_bundled(self._bundled, checksum)
+        return None if text is None else read_report(text)
 
     def write(self, checksum: str, text: str) -> None:
         """What cannot be written is measured again another time."""
@@ -140,9 +138,7 @@ class ReportStore:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             atomic_write_text(self._path(checksum), text)
-            files = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
-            for path in files[:-MOST_FILES]:
-                path.unlink(missing_ok=True)
+            drop_oldest(self._folder, "*.json", keep=MOST_FILES)
         except (OSError, UserError):
             return
 

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from core.checkpoints.kinds import Kind as ModelKind
 from core.checkpoints.kinds import is_marian_npz, recognise
 from core.errors import UserError
+from core.files import read_problem
 from core.trace.npz import load_npz
 from core.trace.trace import Trace
 from transformer_viz.controller import MAX_CHARACTERS, Controller
@@ -62,7 +63,7 @@ def kind_of(path: Path) -> Kind:
         if path.exists() and not path.is_file():  # a pipe would be waited for
             raise UserError(f"{path} is neither a file nor a folder.")
     except PermissionError as error:
-        raise UserError(f"{path} may not be read; change its permissions.") from error
+        raise UserError(read_problem(path, error)) from error
     if recognise(path)[0] is ModelKind.MARIAN_FOLDER:  # a file of one
         return Kind.CHECKPOINT
     suffix = path.suffix.lower()
@@ -74,7 +75,7 @@ def kind_of(path: Path) -> Kind:
         with path.open("rb") as file:
             start = file.read(1024)
     except OSError as error:
-        raise UserError(f"Could not open {path}: {error.strerror or error}.") from error
+        raise UserError(read_problem(path, error)) from error
     if start.startswith(b"PK"):  # a zip archive, as .npz is
         return _kind_of_npz(path)
     if start[8:9] == b"{":  # after the eight bytes of the header's length
@@ -107,7 +108,7 @@ def load_text(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(_MOST_TEXT_BYTES)
     except OSError as error:
-        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
+        raise UserError(read_problem(path, error)) from error
     try:
         # the end may cut a character in two
         text = data.decode("utf-8-sig", "strict" if len(data) < _MOST_TEXT_BYTES else "ignore")

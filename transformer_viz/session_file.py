@@ -12,7 +12,7 @@ from typing import Any
 
 from core.bundled import bundled_models
 from core.errors import UserError
-from core.files import atomic_write_text
+from core.files import atomic_write_text, read_problem
 from core.trace.npz import load_npz
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.checks import MOST_ITEMS, number, record, sequence, whole
@@ -144,7 +144,7 @@ def _read(path: Path) -> dict[str, Any]:
             raise UserError(f"{path} is too large for a session; sessions are small JSON files.")
         values = json.loads(path.read_bytes().decode("utf-8"))
     except OSError as error:
-        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
+        raise UserError(read_problem(path, error)) from error
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not a session: it is no complete JSON.") from error
     if not isinstance(values, dict) or values.get("format") != FORMAT:

@@ -117,7 +117,7 @@ def measure(
         seed: of the minimal pairs that come with a generated sample.
         progress: told how many translations are done; what it raises ends the work.
     """
-    translated = translate(model, tokenizer, sample.sources, search, tell=progress)
+    translated = translate(model, tokenizer, sample.sources, search, progress=progress)
     translations = [one.text for one in translated]
     scores = score(translations, sample.references)
     pairs = zip(translations, sample.references, strict=True)

@@ -59,7 +59,7 @@ def forced_pairs(
         texts = list(zip(sample.sources, sample.targets, strict=True))
     else:
         sources = [text for text in sample.sources if len(tokenizer.encode(text)) < longest]
-        translated = translate(model, tokenizer, sources, tell=progress)
+        translated = translate(model, tokenizer, sources, progress=progress)
         texts = list(zip(sources, [one.text for one in translated], strict=True))
     pairs = encode_pairs(tokenizer, texts)
     fits = [bool(pair.source_ids) and pair.length <= longest for pair in pairs]

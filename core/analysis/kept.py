@@ -16,7 +16,7 @@ from core.analysis.sample import Sample
 from core.decoding.config import SearchConfig
 from core.errors import UserError
 from core.evaluation.gold import PairScore
-from core.files import atomic_write_text
+from core.files import atomic_write_text, drop_oldest, write_problem
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
 
@@ -56,13 +56,15 @@ class Kept:
             return None
 
     def write(self, baseline: Baseline) -> None:
-        """And drop the oldest of these files; all others in the folder stay. What cannot be
-        written is measured again another time."""
+        """And drop the oldest of these files; all others in the folder stay.
+
+        Raises:
+            UserError: it cannot be written.
+        """
+        folder = self._path.parent
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
             atomic_write_text(self._path, json.dumps(asdict(baseline)))
-            files = sorted(self._path.parent.glob(_OURS), key=lambda path: path.stat().st_mtime)
-            for path in files[:-MOST_FILES]:
-                path.unlink(missing_ok=True)
-        except (OSError, UserError):
-            return
+            drop_oldest(folder, _OURS, keep=MOST_FILES)
+        except OSError as error:
+            raise UserError(write_problem(folder, error)) from error

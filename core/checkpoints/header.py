@@ -19,6 +19,7 @@ from typing import Any
 
 from core.config import ModelConfig
 from core.errors import UserError
+from core.files import read_problem
 
 FORMAT = "transformer-viz"
 FORMAT_VERSION = 1
@@ -88,12 +89,8 @@ def _read(path: Path) -> tuple[bytes, int]:
             length = int.from_bytes(start, "little")
             block = file.read(length) if 0 < length <= _LARGEST_HEADER else b""
             size = os.fstat(file.fileno()).st_size
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; check the name.") from error
-    except PermissionError as error:
-        raise UserError(f"{path} may not be read; change its permissions.") from error
     except OSError as error:
-        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
+        raise UserError(read_problem(path, error)) from error
     except ValueError as error:  # a zero character in the name
         raise UserError(f"{str(path)!r} is not the name of a file.") from error
     if not block.startswith(b"{"):

@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 from core.errors import UserError
+from core.files import read_problem
 
 _IN_FOLDERS = {  # files of a MarianMT folder, any of which stands for it
     *("config.json", "generation_config.json", "tokenizer_config.json", "model.safetensors"),
@@ -52,7 +53,7 @@ def recognise(path: str | Path) -> tuple[Kind, Path]:
         if in_folders and (path.parent / "config.json").is_file():
             return Kind.MARIAN_FOLDER, path.parent
     except PermissionError as error:
-        raise UserError(f"{path} may not be read; change its permissions.") from error
+        raise UserError(read_problem(path, error)) from error
     except (OSError, ValueError):
         return Kind.NATIVE, path
     _refuse_quantised(path)

@@ -27,6 +27,7 @@ from core.checkpoints.plain_yaml import read_mapping
 from core.checkpoints.refusal import RefusedError
 from core.config import ModelConfig
 from core.errors import UserError
+from core.files import read_problem
 from core.npz_file import NpzArrays, open_npz
 from core.text.marian import MarianTokenizer
 
@@ -81,7 +82,7 @@ def _model_in(path: Path) -> Path:
             return path
         found = sorted(file for file in path.iterdir() if file.suffix == ".npz")
     except OSError as error:
-        raise UserError(f"{path} may not be read; change its permissions.") from error
+        raise UserError(read_problem(path, error)) from error
     models = [file for file in found if not file.name.endswith(".optimizer.npz")]
     if len(models) > 1:
         named = decoder_options(path / "model.npz").get("models", [])

@@ -10,6 +10,7 @@ from core.checkpoints.plain_yaml import read_mapping, whole_number
 from core.checkpoints.refusal import RefusedError
 from core.checkpoints.settings import read_bytes
 from core.errors import UserError
+from core.files import read_problem
 from core.text.marian import END, PAD, UNKNOWN, MarianTokenizer, marian_tokenizer
 from core.text.segmentation import read_sentencepiece
 
@@ -108,7 +109,7 @@ def _only_vocabulary(folder: Path) -> tuple[str, str]:
     try:
         names = sorted(path.name for path in folder.iterdir())
     except OSError as error:
-        raise UserError(f"Could not read {folder}: {error.strerror or error}.") from error
+        raise UserError(read_problem(folder, error)) from error
     found = [name for name in names if name.endswith(("vocab.yml", "vocab.yaml", "vocab.spm"))]
     if len(found) != 1:
         raise UserError(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.errors import UserError
+from core.files import read_problem
 
 T = TypeVar("T")
 _POINTER = b"version https://git-lfs.github.com/spec/"
@@ -117,6 +118,4 @@ def unreadable(path: Path, error: OSError) -> UserError:
             f"{path.parent} has no {path.name}, so the model cannot be opened; copy the whole "
             "folder again."
         )
-    if isinstance(error, PermissionError):
-        return UserError(f"{path} may not be read; change its permissions.")
-    return UserError(f"Could not read {path}: {error.strerror or error}.")
+    return UserError(read_problem(path, error))

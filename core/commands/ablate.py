@@ -17,6 +17,7 @@ from core.heads import Head, others_of_layer, read_gate, read_head
 
 if TYPE_CHECKING:
     from core.analysis.ablation import Baseline, Effect, Quality
+    from core.analysis.kept import Kept
     from core.config import ModelConfig
 
 
@@ -112,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
     if before is None:
         before = baseline(*work, search=search, seed=args.seed, progress=tell)
         if kept is not None:
-            kept.write(before)
+            _keep(kept, before)
     effects = []
     for passes, one in enumerate(gates, start=ahead):
         told = partial(_tell, tell, passes * count)
@@ -135,6 +136,14 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(_table(chosen, before, effects))
     return 0
+
+
+def _keep(kept: Kept, before: Baseline) -> None:
+    """A folder that cannot be written to costs time the next time, not what was measured."""
+    try:
+        kept.write(before)
+    except UserError as error:
+        print(error, file=sys.stderr)
 
 
 def _tell(tell: Callable[[int], None], begin: int, done: int) -> None:

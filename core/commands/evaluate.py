@@ -104,7 +104,7 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
         checkpoint.tokenizer,
         [source for source, _ in sentences],
         search,
-        tell=Counting(len(sentences), sys.stderr, as_json=args.json),
+        progress=Counting(len(sentences), sys.stderr, as_json=args.json),
     )
     scores = score(
         [translation.text for translation in translations],
@@ -174,7 +174,7 @@ def _run_gold(args: argparse.Namespace) -> dict[str, Any]:
         pairs=args.pairs,
         seed=args.seed,
         search=search,
-        tell=Counting(args.sentences + 2 * args.pairs, sys.stderr, as_json=args.json),
+        progress=Counting(args.sentences + 2 * args.pairs, sys.stderr, as_json=args.json),
     )
     print(json.dumps(report.to_dict()) if args.json else _describe(report))
     return {

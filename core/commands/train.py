@@ -10,6 +10,7 @@ from typing import Any
 
 from core.commands.listening import run_listened
 from core.errors import UserError
+from core.files import read_problem
 from core.presets import PRESETS, preset
 from core.training.config import GRAMMAR, PRECISIONS, RunConfig
 
@@ -109,7 +110,7 @@ def _named(name: str) -> RunConfig:
     try:
         values = json.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as error:
-        raise UserError(f"Could not read {name}: {error.strerror or error}.") from error
+        raise UserError(read_problem(name, error)) from error
     except ValueError as error:
         raise UserError(f"{name} is not JSON: {error}.") from error
     if not isinstance(values, dict):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.bundled import model_path
 from core.errors import UserError
+from core.files import read_problem
 
 if TYPE_CHECKING:
     from core.decoding.config import SearchConfig
@@ -102,4 +103,4 @@ def _lines(path: Path | None) -> Iterator[str]:
             for line in file:
                 yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "replace")
     except OSError as error:
-        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
+        raise UserError(read_problem(path or "the standard input", error)) from error

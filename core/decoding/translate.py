@@ -38,14 +38,14 @@ def translate(
     config: SearchConfig = GREEDY,
     *,
     check: Callable[[], None] = proceed,
-    tell: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> list[Translation]:
     """Translate each text, in their order: one in, one out, always.
 
     Args:
         model: in evaluation mode.
         check: called before every decoding step; what it raises ends the translation.
-        tell: called with how many texts are done, after each batch.
+        progress: told how many texts are done, after each batch.
 
     Raises:
         UserError: a text is longer than the model's learned positions, or the model's weights
@@ -63,6 +63,5 @@ def translate(
                 tokenizer.target.decode(best.ids), best.ids, best.log_probability, best.score
             )
         done += len(batch)
-        if tell is not None:
-            tell(done)
+        progress(done)
     return translations

@@ -97,22 +97,26 @@ def gold_report(
     pairs: int,
     seed: int,
     search: SearchConfig,
-    tell: Callable[[int], None],
+    progress: Callable[[int], None],
 ) -> GoldReport:
     """
     Args:
         model: in evaluation mode.
         seed: draws the sentences.
-        tell: called with how many of ``sentences`` + 2 · ``pairs`` are translated.
+        progress: told how many of ``sentences`` + 2 · ``pairs`` are translated.
     """
     test = list(generate(sentences, seed=seed, split="test"))
-    exact = exact_matches(model, tokenizer, test, search, tell=tell)
+    exact = exact_matches(model, tokenizer, test, search, progress=progress)
     held_out = _flat(minimal_pairs(pairs, seed=seed, split="test"))
     choosing = _flat(minimal_pairs(CHOOSING_PAIRS, seed=seed, split="train"))
     chosen_by = observe(model, [as_pieces(sentence, tokenizer) for sentence in choosing])
     observed = observe(model, [as_pieces(sentence, tokenizer) for sentence in held_out])
     translations = translate(
-        model, tokenizer, _sources(held_out), search, tell=lambda done: tell(sentences + done)
+        model,
+        tokenizer,
+        _sources(held_out),
+        search,
+        progress=lambda done: progress(sentences + done),
     )
     return GoldReport(
         sentences=sentences,
@@ -141,13 +145,13 @@ def exact_matches(
     sentences: Sequence[Sentence],
     search: SearchConfig,
     *,
-    tell: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> npt.NDArray[np.bool_]:
     """Whether each sentence is translated as the grammar does, to the character.
 
-    ``tell`` is called with how many are translated.
+    ``progress`` is told how many are translated.
     """
-    translations = translate(model, tokenizer, _sources(sentences), search, tell=tell)
+    translations = translate(model, tokenizer, _sources(sentences), search, progress=progress)
     return np.array(
         [
             translation.text == sentence.target

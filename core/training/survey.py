@@ -11,7 +11,7 @@ from zlib import crc32
 
 from core.corpus.aligned import files_of, group_by_source, names_of, pair_reader
 from core.errors import UserError
-from core.files import atomic_write_text
+from core.files import atomic_write_text, read_problem
 from core.training.config import GRAMMAR, TrainingConfig
 from core.training.held_out import HeldOut, Pair
 from core.training.known_words import KnownWords
@@ -156,7 +156,7 @@ def _file_checksum(path: Path, watch: Watch) -> int:
                 if len(block) == _READ:
                     watch(f"checking {path.name}", file.tell(), path.stat().st_size)
     except OSError as error:
-        raise UserError(f"Could not read {path}: {error.strerror or error}.") from error
+        raise UserError(read_problem(path, error)) from error
     return checksum
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -7,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from core.errors import UserError
-from core.files import atomic_write, atomic_write_text, remove_leftovers
+from core.files import (
+    atomic_write,
+    atomic_write_text,
+    drop_oldest,
+    read_problem,
+    remove_leftovers,
+)
 
 
 def test_text_is_utf8_with_plain_line_ends(tmp_path: Path) -> None:
@@ -128,3 +135,20 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) 
         (tmp_path / name).touch()
     remove_leftovers(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == set(kept)
+
+
+def test_the_files_written_last_are_kept(tmp_path: Path) -> None:
+    for written, name in enumerate(("c.json", "a.json", "b.json", "other.txt")):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (written, written))
+    drop_oldest(tmp_path, "*.json", keep=2)
+    assert {path.name for path in tmp_path.iterdir()} == {"a.json", "b.json", "other.txt"}
+
+
+def test_what_stands_in_the_way_of_reading_is_said_with_its_remedy(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as missing:
+        (tmp_path / "a").read_bytes()
+    assert read_problem("a", missing.value) == "a does not exist; check the name."
+    assert read_problem("a", PermissionError()) == "a may not be read; change its permissions."
+    broken = OSError(errno.EIO, "Input/output error")
+    assert read_problem("a", broken) == "Could not read a: Input/output error."

@@ -148,7 +148,7 @@ def test_a_text_that_cannot_be_used_is_refused(tmp_path: Path, data: bytes, said
     path.write_bytes(data)
     with pytest.raises(UserError, match=said):
         load_text(path)
-    with pytest.raises(UserError, match="Could not read"):
+    with pytest.raises(UserError, match="does not exist; check the name"):
         load_text(tmp_path / "missing.txt")
 
 

@@ -168,7 +168,7 @@ def test_other_files_are_refused_in_one_sentence(path: Path, data: bytes) -> Non
 
 
 def test_unreadable_and_huge_files_are_refused(path: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="Could not read"):
+    with pytest.raises(UserError, match="does not exist; check the name"):
         load_session(tmp_path / "missing.tviz")
     with path.open("wb") as file:
         file.truncate(11_000_000)

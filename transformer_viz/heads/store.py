@@ -8,15 +8,15 @@ and is the whole JSON, compressed.
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from core.bundled import read_bundled
 from core.errors import UserError
-from core.files import atomic_write_text
+from core.files import atomic_write_text, drop_oldest
 from transformer_viz.checks import record
 from transformer_viz.heads.report import (
     IMPORTANCE,
@@ -88,10 +88,9 @@ class Store:
 
     def _read_bundled(self, checksum: str) -> Measured | None:
         """As `resources/heads/README.md` says how it is made."""
-        path = self._bundled and self._bundled / f"{checksum}.json.gz"
-        if path is None or not path.exists():
+        text = read_bundled(self._bundled, checksum)
+        if text is None:
             return None
-        text = gzip.decompress(path.read_bytes()).decode("utf-8")
         heads = {each.head: each for each in map(read_head, read_heads(text))}
         report = Report(heads, read_alignments(alignment_values(text)))
         return Measured(Question(importance=IMPORTANCE in report.statistics), "", report)
@@ -109,19 +108,13 @@ class Store:
             self._folder.mkdir(parents=True, exist_ok=True)
             text = "".join(json.dumps(line) + "\n" for line in (about, *heads))
             atomic_write_text(self._path(checksum), text)
-            self._drop_oldest()
+            drop_oldest(self._folder, "*.jsonl", keep=MOST_FILES)
         except (OSError, UserError):
             return
 
     def _path(self, checksum: str) -> Path:
         assert self._folder is not None
         return self._folder / f"{checksum}.jsonl"
-
-    def _drop_oldest(self) -> None:
-        assert self._folder is not None
-        files = sorted(self._folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
-        for path in files[:-MOST_FILES]:
-            path.unlink(missing_ok=True)
 
 
 _check_question = record(Question)

@@ -15,6 +15,7 @@ from core.analysis.sample import Sample
 from core.checkpoints.native import Checkpoint
 from core.decoding.config import SearchConfig
 from core.decoding.scoring import score_targets
+from core.errors import UserError
 from core.heads import AttentionKind, Head
 from core.model.gates import Gates, gated
 from tests.core.analysis.planted import COPYING, heads, planted
@@ -143,5 +144,6 @@ def test_a_folder_does_not_grow_for_ever(tmp_path: Path, checkpoint: Checkpoint)
 def test_a_folder_that_cannot_be_made_keeps_nothing(tmp_path: Path, checkpoint: Checkpoint) -> None:
     found = baseline(checkpoint.model, checkpoint.tokenizer, SAMPLE, search=SHORT)
     (tmp_path / "file").touch()
-    kept(tmp_path / "file", checkpoint).write(found)
+    with pytest.raises(UserError, match=r"Could not write .*file: File exists"):
+        kept(tmp_path / "file", checkpoint).write(found)
     assert kept(tmp_path / "file", checkpoint).read() is None

@@ -37,6 +37,18 @@ def test_as_json(
     assert (last["done"], last["total"]) == (8, 8), "with all heads on it is measured once"
 
 
+def test_a_folder_that_cannot_keep_it_costs_nothing_else(
+    tmp_path: Path, command: Command, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = trained / "model.safetensors"
+    (tmp_path / "file").touch()
+    words = ("--head", "cross.0.1", "--sentences", "8", "--keep", tmp_path / "file")
+    assert command("ablate", "--model", model, *words) == 0
+    captured = capsys.readouterr()
+    assert "all heads on" in captured.out
+    assert f"Could not write {tmp_path / 'file'}: File exists." in captured.err
+
+
 def test_each_head_by_itself(
     command: Command, trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

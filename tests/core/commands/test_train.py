@@ -78,7 +78,7 @@ def test_a_configuration_file_that_is_none(tmp_path: Path, text: str, message: s
     ("words", "message"),
     [
         (("huge",), "no preset 'huge'"),
-        (("missing.json",), r"Could not read missing\.json"),
+        (("missing.json",), r"missing\.json does not exist; check the name"),
         (("tiny", "--set", "steps"), "KEY=VALUE"),
         (("tiny", "--set", "stepz=1"), "no setting 'stepz'"),
         (("tiny", "--steps", "0"), "steps = 0"),

@@ -32,7 +32,7 @@ def test_one_in_one_out_in_order_whatever_the_batches(
 ) -> None:
     monkeypatch.setattr(module, "_CACHE_POSITIONS", positions)
     told: list[int] = []
-    translations = translate(MODEL, TOKENIZER, TEXTS, config, tell=told.append)
+    translations = translate(MODEL, TOKENIZER, TEXTS, config, progress=told.append)
     assert len(translations) == len(TEXTS)
     assert told == ([3, 4, 5, 6] if positions == 1 else sorted(set(told)))
     assert told[-1] == len(TEXTS)

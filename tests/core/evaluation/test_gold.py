@@ -190,7 +190,7 @@ def test_heads_are_chosen_on_training_pairs_and_scored_on_held_out_ones(
         pairs=8,
         seed=1,
         search=SearchConfig(max_length=8),
-        tell=told.append,
+        progress=told.append,
     )
     assert told == sorted(told)
     assert told[-1] == 20 + 2 * 8
@@ -259,7 +259,7 @@ def test_of_a_kind_without_heads_none_is_the_best(
             pairs=2,
             seed=1,
             search=SearchConfig(max_length=2),
-            tell=lambda done: None,
+            progress=lambda done: None,
         )
 
     found = report(prune(model, [*crossing, *others]))

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from core.analysis import claims
 from core.analysis.head_csv import heads_csv
 from core.trace.trace import AttentionKind, Head
 from tests.transformer_viz.heads.answers import answer
+from transformer_viz.heads import wording
 from transformer_viz.heads.report import (
     Report,
     alignment_values,
@@ -19,6 +21,10 @@ from transformer_viz.heads.report import (
 def report(**changes: bool) -> Report:
     heads = [read_head(each) for each in answer(**changes)["heads"]]
     return Report({each.head: each for each in heads})
+
+
+def test_the_window_calls_as_many_rows_few_as_the_command_does() -> None:
+    assert wording.FEWEST_ROWS == claims.FEWEST_ROWS
 
 
 def test_every_head_is_read_with_its_numbers_and_roles() -> None:
