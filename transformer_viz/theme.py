@@ -210,6 +210,7 @@ def style_sheet(theme: Theme) -> str:
     }}
     QAbstractSpinBox QLineEdit {{ border: none; background: transparent; }}
     QPlainTextEdit:focus, QLineEdit:focus {{ border-color: {t.accent}; }}
+    QLineEdit[refused="true"] {{ color: {t.error}; border-color: {t.error}; }}
     QProgressBar {{ background: {t.line}; border: none; border-radius: 4px; }}
     QProgressBar::chunk {{ background: {t.accent}; border-radius: 4px; }}
     QRadioButton::indicator {{

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QProgressBar,
     QPushButton,
-    QSpinBox,
     QWidget,
 )
 
@@ -22,6 +21,7 @@ from transformer_viz.heads.wording import corpus_name, measured_on
 from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.training.wording import duration
 from transformer_viz.views.elided_label import ElidedLabel
+from transformer_viz.views.number_boxes import WholeBox
 
 FILES = "Pairs or texts (*.tsv *.tmx *.txt *.tsv.gz *.tmx.gz *.txt.gz);;All files (*)"
 _ALIGNED = ("The sentences, one a line", "Their translations, line by line")
@@ -42,7 +42,7 @@ class RunBar(QWidget):
             "Run the sentences through the model and measure what every head does; "
             "this takes about a minute and goes on in the background"
         )
-        self.sentences = QSpinBox()
+        self.sentences = WholeBox()
         self.sentences.setRange(10, _MOST_SENTENCES)
         self.sentences.setSingleStep(100)
         self.sentences.setGroupSeparatorShown(True)

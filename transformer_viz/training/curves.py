@@ -8,7 +8,6 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
-    QDoubleSpinBox,
     QLabel,
     QPushButton,
     QSizePolicy,
@@ -25,6 +24,7 @@ from transformer_viz.training.metrics import METRICS, Metric, Part, smoothed
 from transformer_viz.training.run import Run
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.focus import Panel
+from transformer_viz.views.number_boxes import DecimalBox
 from transformer_viz.views.placeholder import Placeholder
 
 MOST_SMOOTHING = 0.99
@@ -53,7 +53,7 @@ class Curves(Panel):
             "Log steps", "Steps on a logarithmic axis: the start is seen well."
         )
         self.log_values = _toggle("Log values", "Values on a logarithmic axis.")
-        self.smoothing = QDoubleSpinBox(minimum=0.0, maximum=MOST_SMOOTHING, singleStep=0.1)
+        self.smoothing = DecimalBox(minimum=0.0, maximum=MOST_SMOOTHING, singleStep=0.1)
         self.smoothing.setPrefix("smoothing ")
         self.smoothing.setSpecialValueText("no smoothing")
         self.smoothing.setAccessibleName("Smoothing")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import json
 import re
 import types
 import typing
@@ -13,6 +12,7 @@ from typing import Any
 
 from core.config import ModelConfig
 from core.training.config import RunConfig, TrainingConfig
+from transformer_viz.typed_numbers import read_decimal, read_whole
 
 TARGET = "=>"
 """Stands for the tab between a probe and its translation: Tab leads to the next field."""
@@ -128,19 +128,20 @@ class Field:
         return str(value)
 
     def read(self, text: str) -> Any:
-        """What was typed, as a value for the configuration to check; else the text itself."""
+        """What was typed, as a value for the configuration to check.
+
+        Raises:
+            UserError: if a number is asked for and the text is none.
+        """
         if self.kind is tuple:
             lines = (line.strip() for line in text.split("\n"))
             return tuple(_TARGET.sub("\t", line) for line in lines if line)
         text = text.strip()
         if not text and self.optional:
             return None
-        if self.kind is str:
-            return text
-        try:
-            return json.loads(text.replace("_", ""))
-        except ValueError:
-            return text
+        if self.kind is int:
+            return read_whole(text)
+        return read_decimal(text) if self.kind is float else text
 
 
 def all_fields() -> dict[str, list[Field]]:

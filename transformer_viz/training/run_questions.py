@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QInputDialog, QMessageBox, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QMessageBox,
+    QVBoxLayout,
+    QWidget,
+)
 
+from transformer_viz.theme import GRID
 from transformer_viz.training.run import Run
+from transformer_viz.views.number_boxes import WholeBox
 
 USUAL_AVERAGE = 5
 
@@ -15,8 +24,8 @@ USUAL_AVERAGE = 5
 def ask_for_steps(run: Run, parent: QWidget, then: Callable[[int], None]) -> None:
     """Until which update a finished run is to be trained on."""
     label = f"{run.name} has done {run.step:,} updates. Train on until update:"
-    dialog = _number("Train on", label, run.step + 1, 2_000_000_000, 2 * run.step, parent)
-    dialog.intValueSelected.connect(then)
+    dialog = NumberQuestion("Train on", label, run.step + 1, 2_000_000_000, 2 * run.step, parent)
+    dialog.answered.connect(then)
     dialog.open()
 
 
@@ -24,8 +33,10 @@ def ask_for_count(run: Run, parent: QWidget, then: Callable[[int], None]) -> Non
     """How many of the last checkpoints are to be averaged."""
     there = len(run.checkpoints())
     label = f"{run.name} has {there} checkpoints. Average how many of the last:"
-    dialog = _number("Average checkpoints", label, 1, there, min(there, USUAL_AVERAGE), parent)
-    dialog.intValueSelected.connect(then)
+    dialog = NumberQuestion(
+        "Average checkpoints", label, 1, there, min(there, USUAL_AVERAGE), parent
+    )
+    dialog.answered.connect(then)
     dialog.open()
 
 
@@ -46,14 +57,36 @@ def ask_to_delete(runs: Sequence[Run], parent: QWidget, then: Callable[[], None]
     box.open()
 
 
-def _number(
-    title: str, label: str, least: int, most: int, usual: int, parent: QWidget
-) -> QInputDialog:
-    dialog = QInputDialog(parent)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setWindowTitle(title)
-    dialog.setLabelText(label)
-    dialog.setInputMode(QInputDialog.InputMode.IntInput)
-    dialog.setIntRange(least, most)
-    dialog.setIntValue(usual)
-    return dialog
+class NumberQuestion(QDialog):
+    """A question answered by one whole number, which `answered` gives."""
+
+    answered = Signal(int)
+
+    def __init__(
+        self, title: str, label: str, least: int, most: int, usual: int, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        self.number = WholeBox(self)
+        self.number.setRange(least, most)
+        self.number.setValue(usual)
+        self.number.setAccessibleName(label)
+        self.number.selectAll()
+        text = QLabel(label)
+        text.setTextFormat(Qt.TextFormat.PlainText)
+        text.setBuddy(self.number)
+        standard = QDialogButtonBox.StandardButton
+        buttons = QDialogButtonBox(standard.Ok | standard.Cancel)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setSpacing(2 * GRID)
+        for widget in (text, self.number, buttons):
+            column.addWidget(widget)
+
+    def accept(self) -> None:
+        """Give the number and close, unless what was typed is refused."""
+        if not self.number.problem:
+            self.answered.emit(self.number.value())
+            super().accept()

@@ -123,9 +123,9 @@ class SettingsForm(QWidget):
         if self._base is None or self._loading:
             return
         usual = values(self._base)
-        wanted = {name: row.value() for name, row in self.rows.items()} | self._fixed
+        wanted, self.errors = self._read()
         changes = {name: value for name, value in wanted.items() if value != usual[name]}
-        self.errors, self.config = {}, None
+        self.config = None
         for _ in range(len(changes) + 1):
             try:
                 config = self._base.with_settings(changes)
@@ -144,6 +144,16 @@ class SettingsForm(QWidget):
         for name, row in self.rows.items():
             row.set_error(self.errors.get(name, ""))
         self.changed.emit()
+
+    def _read(self) -> tuple[dict[str, Any], dict[str, str]]:
+        """The values of all settings, and what is wrong with those that cannot be read."""
+        read, errors = {}, {}
+        for name, row in self.rows.items():
+            try:
+                read[name] = row.value()
+            except UserError as error:
+                errors[name] = str(error)
+        return read | self._fixed, errors
 
     def _require_device(self, device: str) -> None:
         """What is not known yet counts as there; the answer comes within seconds."""
@@ -209,15 +219,16 @@ class FieldRow(QWidget):
         return self._error.text()
 
     def value(self) -> Any:
+        """What the editor holds. Raises UserError where it should be a number and is none."""
         match self.editor:
             case QCheckBox():
                 return self.editor.isChecked()
             case QComboBox():
                 return self.editor.currentText()
             case QLineEdit():
-                return self._read(self.editor.text())
+                return self.field.read(self.editor.text())
             case QPlainTextEdit():
-                return self._read(self.editor.toPlainText())
+                return self.field.read(self.editor.toPlainText())
         raise AssertionError(self.editor)
 
     def set_value(self, value: Any, usual: Any) -> None:
@@ -247,12 +258,6 @@ class FieldRow(QWidget):
             self._error.setText(message)
             announce(self.editor, message or self.field.meaning)
         self._error.setVisible(bool(message))
-
-    def _read(self, text: str) -> Any:
-        value = self.field.read(text)
-        if self.field.kind is float and type(value) is int:
-            return float(value)
-        return value
 
     def _make_editor(self) -> QWidget:
         if self.field.kind is bool:

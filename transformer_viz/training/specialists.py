@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QDoubleSpinBox,
     QHBoxLayout,
     QLabel,
     QListWidget,
@@ -35,6 +34,7 @@ from transformer_viz.training.statistics import (
     ranked,
     since_in_words,
 )
+from transformer_viz.views.number_boxes import DecimalBox
 
 _LIST_WIDTH = 64 * GRID
 _USUAL = 0.5
@@ -56,7 +56,7 @@ class Specialists(QWidget):
             self.statistic.addItem(statistic.name.capitalize(), statistic.id)
         self.statistic.setAccessibleName("Statistic of the heads")
         self.statistic.view().setAccessibleName("Statistic of the heads")
-        self.threshold = QDoubleSpinBox(minimum=0.05, maximum=1.0, singleStep=0.05, value=_USUAL)
+        self.threshold = DecimalBox(minimum=0.05, maximum=1.0, singleStep=0.05, value=_USUAL)
         self.threshold.setPrefix("≥ ")
         self.threshold.setAccessibleName("Threshold of a specialist")
         self.threshold.setToolTip("From which step on a head keeps at least this.")

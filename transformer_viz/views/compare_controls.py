@@ -7,7 +7,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QSizePolicy,
-    QSpinBox,
     QWidget,
 )
 
@@ -15,6 +14,7 @@ from core.trace.trace import Head
 from transformer_viz.comparison import Comparison, Sides
 from transformer_viz.theme import GRID, Theme, dress_spin_box, scaled_font, set_role
 from transformer_viz.views.compare_pictures import Shown
+from transformer_viz.views.number_boxes import WholeBox
 from transformer_viz.views.wording import head_name
 
 HEIGHT = 7 * GRID
@@ -40,10 +40,10 @@ class CompareControls(QWidget):
         self._caption = QLabel("B:")
         self._caption.setToolTip("The head of B; the heads of another model have other numbers")
         set_role(self._caption, "soft")
-        self.layer = QSpinBox(minimum=1)
+        self.layer = WholeBox(minimum=1)
         self.layer.setPrefix("layer ")
         self.layer.setAccessibleName("Layer of B")
-        self.head = QSpinBox(minimum=1)
+        self.head = WholeBox(minimum=1)
         self.head.setPrefix("head ")
         self.head.setAccessibleName("Head of B")
         self.maps = {shown: _segment(*_NAMES[shown]) for shown in Shown}

@@ -1,12 +1,13 @@
 """What the selected heads contribute: on, off, alone in their layer, or scaled."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDoubleSpinBox, QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from transformer_viz.gates import STRONGEST, alone, is_alone, scaled
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, dress_spin_box
 from transformer_viz.views.flow_layout import FlowLayout
+from transformer_viz.views.number_boxes import DecimalBox
 
 STEP = 0.1
 _TIP = "Factor on what the head adds, before the output projection: 1 is on, 0 is off"
@@ -24,7 +25,7 @@ class GateControls(QWidget):
         self.alone = _segment(
             "Alone", "Only they are on in their layer, all others off (Ctrl+Shift+M)", segments
         )
-        self.factor = QDoubleSpinBox(
+        self.factor = DecimalBox(
             self, minimum=0.0, maximum=STRONGEST, singleStep=STEP, decimals=2, value=1.0
         )
         self.factor.setPrefix("× ")

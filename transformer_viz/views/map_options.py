@@ -1,13 +1,14 @@
 """The controls above a map: how weights become colours, and what its rows and columns are."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QSizePolicy, QWidget
 
 from transformer_viz.drawing.scales import explain_scale, scale_name
 from transformer_viz.options import Combine, Scale
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, dress_spin_box
 from transformer_viz.views.flow_layout import FlowLayout
+from transformer_viz.views.number_boxes import DecimalBox
 from transformer_viz.views.quantity_wording import mapped_heads
 
 _COMBINATIONS = {
@@ -33,7 +34,7 @@ class MapOptions(QWidget):
         for scale in Scale:
             self.scale.addItem("", scale.value)
         _name(self.scale, "Colour scale")
-        self.threshold = QDoubleSpinBox(
+        self.threshold = DecimalBox(
             minimum=0.0, maximum=1.0, singleStep=0.01, decimals=3, value=0.0
         )
         self.threshold.setSpecialValueText("no threshold")

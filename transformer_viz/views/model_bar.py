@@ -4,13 +4,11 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QDoubleSpinBox,
     QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
     QSizePolicy,
-    QSpinBox,
     QToolButton,
     QWidget,
 )
@@ -20,6 +18,7 @@ from transformer_viz.session import ModelInfo, Search, Session
 from transformer_viz.settings import MAX_ALPHA, MAX_BEAM
 from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.views.elided_label import ElidedLabel
+from transformer_viz.views.number_boxes import DecimalBox, WholeBox
 from transformer_viz.views.wording import plain_tooltip, score_formula
 
 NO_INDICATOR = "*::menu-indicator { image: none; width: 0; }"  # the button draws its own arrow
@@ -49,11 +48,11 @@ class ModelBar(QWidget):
         self._choice = QButtonGroup(self)
         self._choice.addButton(self.greedy)
         self._choice.addButton(self.beam)
-        self.size_box = QSpinBox(self, minimum=2, maximum=MAX_BEAM, value=4)
+        self.size_box = WholeBox(self, minimum=2, maximum=MAX_BEAM, value=4)
         self.size_box.setAccessibleName("Beam size")
         self.size_box.setPrefix("size ")
         self.size_box.setToolTip("Beam size: hypotheses kept at every step")
-        self.alpha_box = QDoubleSpinBox(
+        self.alpha_box = DecimalBox(
             self, minimum=0.0, maximum=MAX_ALPHA, singleStep=0.1, decimals=1, value=0.6
         )
         self.alpha_box.setPrefix("α ")
@@ -98,7 +97,7 @@ class ModelBar(QWidget):
         """Show a search without asking for it; `beam_size` waits behind the beam button."""
         for box, value in ((self.size_box, beam_size), (self.alpha_box, search.alpha)):
             box.blockSignals(True)
-            box.setValue(value)  # type: ignore[arg-type]
+            box.setValue(value)
             box.blockSignals(False)
         (self.beam if search.beam > 1 else self.greedy).setChecked(True)
         self._enable()

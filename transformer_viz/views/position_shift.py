@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QSlider,
-    QSpinBox,
     QVBoxLayout,
 )
 
@@ -21,6 +20,7 @@ from transformer_viz.drawing.strips import HEIGHT as STRIP
 from transformer_viz.drawing.strips import draw_strip
 from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font
 from transformer_viz.views.accessibility import announce
+from transformer_viz.views.number_boxes import WholeBox
 from transformer_viz.views.picture import Picture
 from transformer_viz.views.position_page import PositionPage, PositionState, label
 
@@ -189,7 +189,7 @@ class Amount:
         self.name = QLabel(name)
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setValue(value)
-        self.box = QSpinBox(value=value)
+        self.box = WholeBox(value=value)
         for part in (self.slider, self.box):
             part.setAccessibleName(description)
             part.setToolTip(description)

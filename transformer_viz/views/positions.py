@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
-    QSpinBox,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -17,7 +16,9 @@ from PySide6.QtWidgets import (
 from core.trace.positions import PositionTable
 from transformer_viz.drawing.extent import Extent
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
+from transformer_viz.theme import GRID, Theme, dress_spin_box
+from transformer_viz.views.accessibility import announce
+from transformer_viz.views.number_boxes import WholeBox, mark_refused, say_below
 from transformer_viz.views.picture import Picture
 from transformer_viz.views.position_curves import PositionCurves
 from transformer_viz.views.position_grid import PositionGrid
@@ -87,7 +88,7 @@ class Positions(StageView):
         self.switch.idClicked.connect(self._show_page)
         bar.addStretch(1)
         self.dimensions = DimensionField()
-        self.shown = QSpinBox(minimum=FEWEST_SHOWN, prefix="0 to ")
+        self.shown = WholeBox(minimum=FEWEST_SHOWN, prefix="0 to ")
         self._shown_label = QLabel("Positions")
         self._shown_label.setBuddy(self.shown)
         self.shown.setAccessibleName("Last position shown")
@@ -123,7 +124,7 @@ class Positions(StageView):
         self.invalidate()
 
     def apply_theme(self, theme: Theme) -> None:
-        for box in self.findChildren(QSpinBox):
+        for box in self.findChildren(WholeBox):
             dress_spin_box(box, theme)
         super().apply_theme(theme)
 
@@ -280,7 +281,9 @@ class DimensionField(QWidget):
     def _show_problem(self, problem: str) -> None:
         last = self._count - 1
         self.edit.setToolTip(problem or f"Up to {MOST_CURVES} numbers from 0 to {last}")
-        set_role(self.edit, "error" if problem else "")
+        mark_refused(self.edit, bool(problem))
+        announce(self.edit, problem)
+        say_below(self.edit, problem)
 
 
 def parse_dimensions(text: str, count: int) -> tuple[int, ...]:

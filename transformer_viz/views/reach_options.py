@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QSlider,
-    QSpinBox,
     QWidget,
 )
 
@@ -18,6 +17,7 @@ from transformer_viz.options import LEAST_KERNEL, MOST_KERNEL
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.views.flow_layout import FlowLayout
+from transformer_viz.views.number_boxes import WholeBox
 
 _DISTANCE = "Links between tokens nearer than this are left out."
 _KERNEL = "The width k of the convolution's kernels that the links are compared with."
@@ -42,7 +42,7 @@ class ReachOptions(QWidget):
         self.distance.setToolTip(_DISTANCE)
         self._number = QLabel()
         self._number.setFixedWidth(self._number.fontMetrics().horizontalAdvance("8,888"))
-        self.kernel = QSpinBox(minimum=LEAST_KERNEL, maximum=MOST_KERNEL)
+        self.kernel = WholeBox(minimum=LEAST_KERNEL, maximum=MOST_KERNEL)
         self.kernel.setAccessibleName("Width of the convolution's kernels")
         self.kernel.setToolTip(_KERNEL)
         self.specials = QPushButton("Special tokens")

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -22,6 +21,7 @@ from transformer_viz.drawing.variant_maps import TokenMap, variant_maps
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, LIGHT, Theme, set_role
 from transformer_viz.views.accessibility import announce
+from transformer_viz.views.number_boxes import WholeBox
 from transformer_viz.views.picture import Picture
 from transformer_viz.views.position_page import label
 from transformer_viz.views.stream import Stream
@@ -79,7 +79,7 @@ class WhatIfPanel(QWidget):
         self.off.setToolTip("Add nothing to the embeddings, in encoder and decoder")
         self.shuffle.setCheckable(True)
         self.shuffle.setToolTip("The pieces of a word stay together, the end token stays last")
-        self.seed = QSpinBox(minimum=1, maximum=LAST_SEED, value=1, prefix="seed ")
+        self.seed = WholeBox(minimum=1, maximum=LAST_SEED, value=1, prefix="seed ")
         self.seed.setAccessibleName("Seed of the shuffle")
         self.again = QPushButton("Again")
         self.again.setAccessibleName("Shuffle again with the next seed")

@@ -57,8 +57,9 @@ def test_what_is_shown_is_read_back_as_it_was(name: str) -> None:
     ("name", "text", "value"),
     [
         ("steps", "1_000", 1000),
-        ("steps", "many", "many"),
-        ("steps", "", ""),
+        ("steps", "1,500", 1500),
+        ("dropout", "0,1", 0.1),
+        ("adam_epsilon", "1,5e-9", 1.5e-9),
         ("clip_norm", "", None),
         ("dropout", " 1e-1 ", 0.1),
         ("device", "cuda:1", "cuda:1"),
@@ -75,6 +76,22 @@ def test_what_is_shown_is_read_back_as_it_was(name: str) -> None:
 )
 def test_typed_texts_become_values(name: str, text: str, value: Any) -> None:
     assert FIELDS[name].read(text) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("steps", "many", "“many” is not a number"),
+        ("steps", "null", "“null” is not a number"),
+        ("steps", "", "Type a number"),
+        ("steps", "1,5", "“1,5” is not a whole number"),
+        ("clip_norm", "Infinity", "“Infinity” is not a number"),
+        ("clip_norm", "1,500", "can be read in two ways; type 1.5 or 1500"),
+    ],
+)
+def test_what_is_no_number_is_refused_with_the_reason(name: str, text: str, reason: str) -> None:
+    with pytest.raises(UserError, match=reason):
+        FIELDS[name].read(text)
 
 
 def test_labels_are_words_but_for_the_letters_of_the_paper() -> None:

@@ -93,7 +93,7 @@ def test_all_wrong_fields_are_marked_at_once(desk: Desk) -> None:
     desk.type("d_model", "thirty")
     desk.type("clip_norm", "-1")
     assert desk.error("dropout") == "Allowed: 0 or more, below 1."
-    assert desk.error("d_model") == "Allowed: a whole number."
+    assert desk.error("d_model") == "“thirty” is not a number."
     assert desk.error("clip_norm") == "Allowed: above 0, or null."
     assert desk.dialog.error.text() == "3 settings cannot be used."
 

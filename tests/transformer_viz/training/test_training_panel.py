@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QInputDialog, QLabel, QMessageBox, QPushButton
+from PySide6.QtWidgets import QAbstractButton, QLabel, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from core.training.run_folder import RunFolder
@@ -16,6 +16,7 @@ from transformer_viz.theme import DARK, LIGHT
 from transformer_viz.training import runs as runs_module
 from transformer_viz.training.panel import TrainingPanel
 from transformer_viz.training.run import STOPPING, Run
+from transformer_viz.training.run_questions import NumberQuestion
 from transformer_viz.training.runs import Runs
 
 
@@ -109,9 +110,9 @@ def test_a_finished_run_is_trained_on_as_far_as_asked(desk: Desk) -> None:
     folder = make_run(desk.runs.folder / "one", steps=(100,), finished=True)
     desk.look()
     desk.click(desk.panel.resume)
-    (dialog,) = desk.panel.findChildren(QInputDialog)
-    assert dialog.intValue() == 200
-    dialog.setIntValue(150)
+    (dialog,) = desk.panel.findChildren(NumberQuestion)
+    assert dialog.number.value() == 200
+    dialog.number.setValue(150)
     dialog.accept()
     assert desk.launched == [["resume", str(folder.path), "--steps", "150", "--json"]]
 

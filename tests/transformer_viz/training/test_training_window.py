@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QCheckBox,
-    QInputDialog,
     QLineEdit,
     QMessageBox,
     QPushButton,
@@ -29,6 +28,7 @@ from transformer_viz.theme import ThemeChoice, ThemeManager
 from transformer_viz.training.new_run import NewRun
 from transformer_viz.training.panel import TrainingPanel
 from transformer_viz.training.run import Run, RunState
+from transformer_viz.training.run_questions import NumberQuestion
 from transformer_viz.window import Window
 
 A_PROCESS = 60_000  # ms in which one must have started, or ended, on the slowest machine
@@ -124,8 +124,8 @@ def test_from_new_run_to_the_explorer(open_window: Callable[[], Shown], tmp_path
     second.click(second.panel.end)
     second.wait(lambda: found.state is RunState.STOPPED)
     second.click(second.panel.average)
-    (question,) = second.panel.findChildren(QInputDialog)
-    question.setIntValue(2)
+    (question,) = second.panel.findChildren(NumberQuestion)
+    question.number.setValue(2)
     question.accept()
     second.wait(lambda: bool(found.averages()) and not second.panel.averaging)
     assert read_header(found.averages()[0]).provenance["averaged"] == 2
