@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from core.errors import UserError
+from core.files import is_there
 
 FIRST_MODEL = "demo-en-de"
 
@@ -31,7 +32,7 @@ def read_bundled(folder: Path | None, checksum: str) -> str | None:
     """What was found for the model whose file has this SHA-256, in one of the two folders above;
     None if it is no bundled one."""
     path = folder and folder / f"{checksum}.json.gz"
-    if path is None or not path.exists():
+    if path is None or not is_there(path):
         return None
     return gzip.decompress(path.read_bytes()).decode("utf-8")
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import UserError
-from core.files import read_problem
+from core.files import open_regular, read_problem
 
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -42,14 +42,15 @@ def open_npz(path: Path, what: str) -> Iterator[NpzArrays]:
     Raises:
         UserError: it cannot be read, is no `.npz`, or has two arrays of one name.
     """
-    try:
-        archive = zipfile.ZipFile(path)
-    except OSError as error:
-        raise UserError(read_problem(path, error)) from error
-    except _DAMAGE as error:
-        raise UserError(f"{path} is not {what}: NumPy cannot read it as .npz.") from error
-    with archive:
-        yield NpzArrays(path, archive)
+    with open_regular(path) as file:
+        try:
+            archive = zipfile.ZipFile(file)
+        except OSError as error:
+            raise UserError(read_problem(path, error)) from error
+        except _DAMAGE as error:
+            raise UserError(f"{path} is not {what}: NumPy cannot read it as .npz.") from error
+        with archive:
+            yield NpzArrays(path, archive)
 
 
 class NpzArrays:

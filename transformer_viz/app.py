@@ -26,6 +26,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.bundled import model_path
 from core.errors import UserError
+from core.files import is_there
 from transformer_viz.backend import TorchBackend
 from transformer_viz.bundled import FIRST_TEXT, icon
 from transformer_viz.controller import Controller
@@ -75,7 +76,7 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
     controller = Controller(session, engine, settings, file)
     session.change_options(**asdict(settings.options))
     controller.comparison.choose_text(settings.second_text)
-    if settings.second_model and Path(settings.second_model).exists():
+    if settings.second_model and is_there(settings.second_model):
         controller.comparison.choose_model(Path(settings.second_model))
     window = Window(session, controller, ThemeManager(app, settings.theme), log)
     if options.size is not None:

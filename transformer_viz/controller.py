@@ -6,6 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.bundled import bundled_models, measured_distances, measured_heads, model_path
+from core.files import is_there
 from core.trace.trace import Trace
 from transformer_viz.comparison import Comparison
 from transformer_viz.decoding import Decoding
@@ -151,7 +152,7 @@ class Controller(QObject):
         """Open this checkpoint, else the one shown last, else the bundled one."""
         remembered = model_path(self._settings.model) if self._settings.model else None
         bundled = bundled_models()
-        if path is None and remembered is not None and not remembered.exists():
+        if path is None and remembered is not None and not is_there(remembered):
             self.noticed.emit(f"{remembered} is gone; the bundled model is shown instead.")
             remembered = None
         chosen = path or remembered or (bundled[0] if bundled else None)

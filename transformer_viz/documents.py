@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from core.checkpoints.kinds import Kind as ModelKind
 from core.checkpoints.kinds import is_marian_npz, recognise
 from core.errors import UserError
-from core.files import read_problem
+from core.files import is_folder, is_there, open_regular
 from core.trace.npz import load_npz
 from core.trace.trace import Trace
 from transformer_viz.controller import MAX_CHARACTERS, Controller
@@ -57,13 +57,9 @@ def kind_of(path: Path) -> Kind:
     Raises:
         UserError: it cannot be read, or is none of these.
     """
-    try:
-        if path.is_dir():
-            return _kind_of_folder(path)
-        if path.exists() and not path.is_file():  # a pipe would be waited for
-            raise UserError(f"{path} is neither a file nor a folder.")
-    except PermissionError as error:
-        raise UserError(read_problem(path, error)) from error
+    if is_folder(path):
+        return _kind_of_folder(path)
+    open_regular(path).close()
     if recognise(path)[0] is ModelKind.MARIAN_FOLDER:  # a file of one
         return Kind.CHECKPOINT
     suffix = path.suffix.lower()
@@ -71,11 +67,8 @@ def kind_of(path: Path) -> Kind:
         return _kind_of_npz(path)
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
-    try:
-        with path.open("rb") as file:
-            start = file.read(1024)
-    except OSError as error:
-        raise UserError(read_problem(path, error)) from error
+    with open_regular(path) as file:
+        start = file.read(1024)
     if start.startswith(b"PK"):  # a zip archive, as .npz is
         return _kind_of_npz(path)
     if start[8:9] == b"{":  # after the eight bytes of the header's length
@@ -88,7 +81,7 @@ def kind_of(path: Path) -> Kind:
 
 
 def _kind_of_folder(path: Path) -> Kind:
-    if (path / "run.json").exists():
+    if is_there(path / "run.json"):
         return Kind.RUN
     recognise(path)
     return Kind.CHECKPOINT
@@ -104,11 +97,8 @@ def load_text(path: Path) -> str:
     Raises:
         UserError: unreadable, no UTF-8, without words, or longer than the field may hold.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_TEXT_BYTES)
-    except OSError as error:
-        raise UserError(read_problem(path, error)) from error
+    with open_regular(path) as file:
+        data = file.read(_MOST_TEXT_BYTES)
     try:
         # the end may cut a character in two
         text = data.decode("utf-8-sig", "strict" if len(data) < _MOST_TEXT_BYTES else "ignore")

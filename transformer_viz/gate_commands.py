@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
+from core.files import is_same
 from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
 from transformer_viz.gate_effect import Sample
@@ -151,7 +152,7 @@ class GateCommands(QObject):
         """Write the model without the heads that are off."""
         model = self._session.model
         assert model is not None, "the command is disabled without a model"
-        if path.exists() and path.samefile(model.path):
+        if is_same(path, model.path):
             self._window.show_notice(SAME_FILE)
             return
         heads = [f"--head={head.code}" for head in silenced(self._session.gates)]

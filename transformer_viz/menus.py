@@ -8,6 +8,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
 from core.bundled import bundled_models
+from core.files import is_there
 from transformer_viz.actions import Actions, literal
 from transformer_viz.bundled import MinimalPair, samples
 from transformer_viz.controller import Controller
@@ -85,7 +86,7 @@ class DocumentMenus:
         for name in files:
             path = Path(name)
             entry = self._entry(menu, name, partial(self._open, path))
-            entry.setEnabled(path.exists())
+            entry.setEnabled(is_there(path))
 
     def _entry(self, menu: QMenu, text: str, run: Callable[[], object]) -> QAction:
         line = " ".join(text.split())

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.bundled import bundled_models
 from core.errors import UserError
-from core.files import atomic_write_text, read_problem
+from core.files import atomic_write_text, is_folder, is_there, read_regular
 from core.trace.npz import load_npz
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.checks import MOST_ITEMS, number, record, sequence, whole
@@ -97,7 +97,7 @@ def save_session(path: Path, session: SavedSession) -> None:
         UserError: the file cannot be written.
     """
     saved = {"format": FORMAT, "format_version": VERSION, **asdict(session)}
-    atomic_write_text(path, json.dumps(saved, indent=2) + "\n")
+    atomic_write_text(path, json.dumps(saved, indent=2) + "\n", private=True)
 
 
 def load_session(path: Path) -> Found:
@@ -123,7 +123,7 @@ def load_session(path: Path) -> Found:
 def saved_model(path: Path) -> SavedModel:
     """How a session names a model. Reads all of it, so not in the window's thread."""
     bundled = path in bundled_models()
-    name = path.name if path.is_dir() else path.stem
+    name = path.name if is_folder(path) else path.stem
     return SavedModel(name=name, path="" if bundled else str(path), sha256=_digest(path))
 
 
@@ -139,12 +139,9 @@ def restored_gates(saved: SavedSession) -> Gates:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    data = read_regular(path, most=MOST_BYTES)
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise UserError(f"{path} is too large for a session; sessions are small JSON files.")
-        values = json.loads(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise UserError(read_problem(path, error)) from error
+        values = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not a session: it is no complete JSON.") from error
     if not isinstance(values, dict) or values.get("format") != FORMAT:
@@ -183,7 +180,7 @@ def _find_model(path: Path, model: SavedModel | None) -> tuple[Path | None, str]
 def _find(session: Path, name: str) -> Path | None:
     """What a session names: where it was, else beside the session."""
     places = (Path(name), session.with_name(Path(name).name)) if name else ()
-    return next((place for place in places if place.exists()), None)
+    return next((place for place in places if is_there(place)), None)
 
 
 def _digest(path: Path) -> str:

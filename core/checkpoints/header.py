@@ -19,7 +19,7 @@ from typing import Any
 
 from core.config import ModelConfig
 from core.errors import UserError
-from core.files import read_problem
+from core.files import is_folder, open_regular, read_problem
 
 FORMAT = "transformer-viz"
 FORMAT_VERSION = 1
@@ -81,18 +81,16 @@ def _read(path: Path) -> tuple[bytes, int]:
 
     The block's length comes first, in 8 bytes, little-endian.
     """
-    try:
-        if path.is_dir():
-            raise UserError(f"{path} is a folder; open the .safetensors file in it.")
-        with path.open("rb") as file:
+    if is_folder(path):
+        raise UserError(f"{path} is a folder; open the .safetensors file in it.")
+    with open_regular(path) as file:
+        try:
             start = file.read(8)
             length = int.from_bytes(start, "little")
             block = file.read(length) if 0 < length <= _LARGEST_HEADER else b""
             size = os.fstat(file.fileno()).st_size
-    except OSError as error:
-        raise UserError(read_problem(path, error)) from error
-    except ValueError as error:  # a zero character in the name
-        raise UserError(f"{str(path)!r} is not the name of a file.") from error
+        except OSError as error:
+            raise UserError(read_problem(path, error)) from error
     if not block.startswith(b"{"):
         raise UserError(f"{path} is not a model: it is no .safetensors file.")
     return block, size - len(start) - length

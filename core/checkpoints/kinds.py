@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 from core.errors import UserError
-from core.files import read_problem
+from core.files import is_file, is_folder, read_problem
 
 _IN_FOLDERS = {  # files of a MarianMT folder, any of which stands for it
     *("config.json", "generation_config.json", "tokenizer_config.json", "model.safetensors"),
@@ -37,7 +37,7 @@ def recognise(path: str | Path) -> tuple[Kind, Path]:
     """
     path = Path(path)
     try:
-        if path.is_dir():
+        if is_folder(path):
             names = os.listdir(path)
             if "config.json" in names:
                 return Kind.MARIAN_FOLDER, path
@@ -50,7 +50,7 @@ def recognise(path: str | Path) -> tuple[Kind, Path]:
                 ".npz file, and a training run has a run.json."
             )
         in_folders = path.name in _IN_FOLDERS or _SHARD.fullmatch(path.name)
-        if in_folders and (path.parent / "config.json").is_file():
+        if in_folders and is_file(path.parent / "config.json"):
             return Kind.MARIAN_FOLDER, path.parent
     except PermissionError as error:
         raise UserError(read_problem(path, error)) from error

@@ -24,6 +24,7 @@ from core.checkpoints.weights import (
 )
 from core.config import ModelConfig
 from core.errors import UserError
+from core.files import is_file, is_there
 from core.text.marian import MarianTokenizer, marian_tokenizer
 from core.text.segmentation import read_sentencepiece
 
@@ -67,7 +68,7 @@ def import_marian_folder(path: str | Path) -> Checkpoint:
 
 
 def _optional(path: Path) -> Settings | None:
-    return read_settings(path) if path.is_file() else None
+    return read_settings(path) if is_file(path) else None
 
 
 def _require_marian(settings: Settings) -> None:
@@ -91,7 +92,7 @@ def _tokenizer(
 ) -> MarianTokenizer:
     target_file = folder / "target_vocab.json"
     separate = (
-        target_file.is_file()
+        is_file(target_file)
         if about_tokenizer is None
         else about_tokenizer.flag("separate_vocabs", False)
     )
@@ -143,9 +144,9 @@ def _weights(folder: Path) -> Weights:
         "pytorch_model.bin": TorchWeights,
     }
     for name, read in kinds.items():
-        if (folder / name).exists():
+        if is_there(folder / name):
             return read(folder / name)
-        if (folder / f"{name}.index.json").exists():
+        if is_there(folder / f"{name}.index.json"):
             return ShardedWeights(folder / f"{name}.index.json", read)
     raise UserError(f"{folder} has no weights: neither {' nor '.join(kinds)} is there.")
 

@@ -27,7 +27,7 @@ from core.checkpoints.plain_yaml import read_mapping
 from core.checkpoints.refusal import RefusedError
 from core.config import ModelConfig
 from core.errors import UserError
-from core.files import read_problem
+from core.files import is_folder, read_problem
 from core.npz_file import NpzArrays, open_npz
 from core.text.marian import MarianTokenizer
 
@@ -78,7 +78,7 @@ def _model_in(path: Path) -> Path:
         UserError: there is none, or it is open which.
     """
     try:
-        if not path.is_dir():
+        if not is_folder(path):
             return path
         found = sorted(file for file in path.iterdir() if file.suffix == ".npz")
     except OSError as error:

@@ -10,7 +10,7 @@ from core.checkpoints.plain_yaml import read_mapping, whole_number
 from core.checkpoints.refusal import RefusedError
 from core.checkpoints.settings import read_bytes
 from core.errors import UserError
-from core.files import read_problem
+from core.files import is_file, is_there, read_problem
 from core.text.marian import END, PAD, UNKNOWN, MarianTokenizer, marian_tokenizer
 from core.text.segmentation import read_sentencepiece
 
@@ -33,7 +33,7 @@ def decoder_options(model: Path) -> Mapping[str, Any]:
     """
     for name in (f"{model.name}.decoder.yml", "decoder.yml", f"{model.name}.yml"):
         path = model.parent / name
-        if path.is_file():
+        if is_file(path):
             return read_mapping(read_bytes(path), str(path))
     return {}
 
@@ -137,7 +137,7 @@ def _read_segmentation(vocabulary: Path, segmentation: Path) -> bytes:
     if vocabulary.suffix == ".spm":
         return read_bytes(vocabulary)
     codes = segmentation.with_suffix(".bpe")
-    if not segmentation.exists() and codes.exists():
+    if not is_there(segmentation) and is_there(codes):
         raise UserError(
             f"{codes} cuts words by the codes of another program (subword-nmt), and this program "
             "reads SentencePiece models."

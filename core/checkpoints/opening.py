@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.checkpoints.header import Header, read_header
 from core.checkpoints.kinds import Kind, recognise
+from core.files import is_folder
 
 if TYPE_CHECKING:
     import torch
@@ -32,7 +33,7 @@ def open_model(path: str | Path, device: str | torch.device = "cpu") -> Checkpoi
         from core.checkpoints.marian_npz import import_marian_npz as read
     checkpoint = read(path)
     checkpoint.model.to(device)
-    folder = path if path.is_dir() else path.parent
+    folder = path if is_folder(path) else path.parent
     about = {**checkpoint.provenance, **origin(folder)}
     return Checkpoint(checkpoint.model, checkpoint.tokenizer, about)
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.errors import UserError
-from core.files import read_problem
+from core.files import open_regular, read_problem, read_regular
 
 T = TypeVar("T")
+_MOST_BYTES = 200_000_000  # of a vocabulary or a configuration
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _IN_WORDS: dict[type, str] = {int: "a whole number", float: "a number", str: "a text"}
 
@@ -85,10 +86,7 @@ def read_bytes(path: Path) -> bytes:
         UserError: the file is missing or unreadable, or its content has not been fetched.
     """
     require_content(path)
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error
+    return read_regular(path, most=_MOST_BYTES)
 
 
 def require_content(path: Path) -> None:
@@ -98,12 +96,12 @@ def require_content(path: Path) -> None:
             as a pipe, or stands for a content that Git LFS has not fetched.
     """
     try:
-        if path.exists() and not path.is_file():
-            raise UserError(f"{path} is not a file; copy the whole folder again.")
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             start = file.read(len(_POINTER))
-    except OSError as error:
-        raise unreadable(path, error) from error
+    except UserError as error:
+        if isinstance(error.__cause__, OSError):
+            raise unreadable(path, error.__cause__) from error
+        raise
     if start == _POINTER:
         raise UserError(
             f"{path} only points to its content; fetch that with “git lfs pull”, or download "

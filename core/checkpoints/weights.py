@@ -13,6 +13,7 @@ from torch import Tensor
 
 from core.checkpoints.settings import read_settings, require_content, unreadable
 from core.errors import UserError
+from core.files import is_there
 
 
 class Weights(Protocol):
@@ -165,7 +166,7 @@ def _require_stored(path: Path) -> None:
 
 def _unreadable(path: Path, error: Exception) -> UserError:
     # Of a file that may not be read safetensors says that it does not exist.
-    if isinstance(error, FileNotFoundError) and path.exists():
+    if isinstance(error, FileNotFoundError) and is_there(path):
         error = PermissionError()
     if isinstance(error, OSError):
         return unreadable(path, error)

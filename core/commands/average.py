@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from core.errors import UserError
+from core.files import is_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
         )
     average = average_checkpoints(checkpoints[-args.last :])
     provenance = {**average.provenance, "averaged": args.last}
-    if folder.model.is_file():
+    if is_file(folder.model):
         of_run = read_header(folder.model).provenance
         if all(of_run.get(key) == provenance[key] for key in ("step", "averaged")):
             provenance = dict(of_run)  # the same weights, already scored

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from core.errors import UserError
+from core.files import is_there
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     from core.checkpoints.opening import open_model
 
     if recognise(args.path)[0] is Kind.NATIVE:
-        if not args.path.exists():
+        if not is_there(args.path):
             raise UserError(f"{args.path} does not exist; check the name.")
         raise UserError(
             f"{args.path} is neither a MarianMT folder nor an .npz file; a model of Transformer "

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.commands.listening import run_listened
 from core.errors import UserError
-from core.files import read_problem
+from core.files import is_file, read_problem
 from core.presets import PRESETS, preset
 from core.training.config import GRAMMAR, PRECISIONS, RunConfig
 
@@ -133,5 +133,5 @@ def _absolute(spec: str) -> str:
     """A run can be resumed from another folder."""
     if spec == GRAMMAR:
         return spec
-    parts = [spec] if Path(spec).is_file() else spec.split(",")
+    parts = [spec] if is_file(spec) else spec.split(",")
     return ",".join(str(Path(part).absolute()) for part in parts)

@@ -18,6 +18,7 @@ from core.corpus.line_reader import LineReader
 from core.corpus.read_report import Problem, ReadReport, Row
 from core.corpus.tmx import TmxReader
 from core.errors import UserError
+from core.files import is_file
 
 _TRANSLATED = re.compile(r"\.(tsv|tmx)(\.gz)?$", re.IGNORECASE)
 _TMX = re.compile(r"\.tmx(\.gz)?$", re.IGNORECASE)
@@ -58,7 +59,7 @@ def is_translated(spec: str) -> bool:
 
 def _parsed(spec: str) -> tuple[list[Path], tuple[str, str] | None]:
     """Files, and the languages that are named."""
-    if Path(spec).is_file():
+    if is_file(spec):
         return [Path(spec)], None
     if named := _TMX_LANGUAGES.fullmatch(spec):
         return [Path(named["file"])], (named["source"], named["target"])

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from core.corpus.ragged import Ragged
 from core.corpus.read_report import Found
 from core.errors import UserError
-from core.files import atomic_write_text, write_problem
+from core.files import atomic_write_text, is_file, write_problem
 
 FORMAT = "transformer-viz-pairs"
 FORMAT_VERSION = 1
@@ -131,7 +131,7 @@ class PairStore:
         """Whether the files hold as much as the record says."""
         sizes = {self._offsets(side): (progress.kept + 1) * _OFFSET.itemsize for side in SIDES}
         sizes |= {self._ids(side): progress.ids[side] * self._id.itemsize for side in SIDES}
-        return all(path.is_file() and path.stat().st_size >= sizes[path] for path in sizes)
+        return all(is_file(path) and path.stat().st_size >= sizes[path] for path in sizes)
 
     def _write_record(self) -> None:
         values = {**self._about, "progress": asdict(self.progress)}

@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from huggingface_hub.errors import HfHubHTTPError, HTTPError
 
 from core.errors import UserError
-from core.files import write_problem
+from core.files import is_file, write_problem
 from core.remote.checksums import agrees
 from core.remote.site import asking, streaming
 
@@ -56,7 +56,7 @@ class RemoteFile:
     @property
     def here(self) -> int:
         """Bytes that need not come again, unless their checksum turns out to be wrong."""
-        if self.path.is_file():
+        if is_file(self.path):
             size = self.path.stat().st_size
             return size if self.size in (None, size) else 0
         return self.begun
@@ -64,14 +64,14 @@ class RemoteFile:
     @property
     def begun(self) -> int:
         """Bytes of the part from which it can go on."""
-        if not self.resumable or not self.part.is_file():
+        if not self.resumable or not is_file(self.part):
             return 0
         size = self.part.stat().st_size
         return size if self.size is not None and size <= self.size else 0
 
     def arrived(self) -> bool:
         """Whether it is here, and as the site has it now."""
-        if not self.path.is_file() or self.size not in (None, self.path.stat().st_size):
+        if not is_file(self.path) or self.size not in (None, self.path.stat().st_size):
             return False
         return self.checksum is None or agrees(self.path, self.checksum)
 
@@ -163,7 +163,7 @@ def _broke(error: UserError) -> bool:
 def _continue(file: RemoteFile, progress: Progress) -> None:
     """Append what is missing to the part, or start over if the site does not go on there."""
     have = file.begun
-    if have == file.size and file.part.is_file():
+    if have == file.size and is_file(file.part):
         return
     headers = {**file.headers, **({"Range": f"bytes={have}-"} if have else {})}
     with streaming(file.url, headers) as response:

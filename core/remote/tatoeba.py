@@ -8,7 +8,7 @@ from pathlib import Path
 from zlib import crc32
 
 from core.errors import UserError
-from core.files import atomic_write_text
+from core.files import atomic_write_text, is_file
 from core.remote.corpora import INSTEAD, Part, languages_of
 from core.remote.fetching import RemoteFile
 from core.remote.site import size_of, was_missing
@@ -104,7 +104,7 @@ class Tatoeba:
 
     def unpack(self, pair: str, folder: Path) -> None:
         """Write train.tsv and test.tsv; no source of the one stands in the other."""
-        if all((folder / f"{part}.tsv").is_file() for part in ("train", "test")):
+        if all(is_file(folder / f"{part}.tsv") for part in ("train", "test")):
             return
         source, target = self._codes(pair)
         pairs = list(_translations(folder / "raw", source, target))
@@ -119,7 +119,7 @@ class Tatoeba:
         return [
             Part(name=path.stem, corpus=str(path))
             for path in (folder / "train.tsv", folder / "test.tsv")
-            if path.is_file()
+            if is_file(path)
         ]
 
     def _codes(self, pair: str) -> Pair:

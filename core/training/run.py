@@ -14,7 +14,7 @@ import torch
 
 from core.checkpoints.header import read_header
 from core.errors import UserError
-from core.files import write_problem
+from core.files import is_file, write_problem
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
 from core.text.sentence_pieces import SentencePieceTokenizer, train_tokenizer
@@ -258,7 +258,7 @@ def _extra_probe(training: TrainingConfig, step: int) -> bool:
 
 def _has_finished(folder: RunFolder, step: int) -> bool:
     """Whether the run's model is that of this step, not of an earlier end."""
-    return folder.model.is_file() and read_header(folder.model).provenance.get("step") == step
+    return is_file(folder.model) and read_header(folder.model).provenance.get("step") == step
 
 
 @contextmanager
@@ -267,7 +267,7 @@ def _preparation_may_stop(folder: RunFolder, tell: Tell) -> Iterator[None]:
     try:
         yield
     except StoppedError as stopped:
-        run = str(folder.path) if folder.record.is_file() else None
+        run = str(folder.path) if is_file(folder.record) else None
         tell(Interrupted(step=stopped.step, run=run))
 
 

@@ -28,7 +28,15 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
-from core.files import atomic_write_text, is_leftover, remove_leftovers, write_problem
+from core.files import (
+    atomic_write_text,
+    is_file,
+    is_folder,
+    is_leftover,
+    is_there,
+    remove_leftovers,
+    write_problem,
+)
 from core.training.config import RunConfig
 from core.training.control import Wish, read_wish, write_wish
 from core.training.events import Event, Step, Validation
@@ -67,14 +75,14 @@ class RunFolder:
             UserError: something is there already, which no run may overwrite, or another process
                 is starting a run there.
         """
-        if (path / "run.json").exists():
+        if is_there(path / "run.json"):
             raise UserError(
                 f"{path} holds a run already; go on with it (transformer-viz resume {path}) "
                 "or choose another folder."
             )
         if cls(path).owner() is not None:
             raise UserError(f"Another process is starting a run in {path}; choose another folder.")
-        if path.exists() and not (path.is_dir() and _holds_no_run(path)):
+        if is_there(path) and not (is_folder(path) and _holds_no_run(path)):
             raise UserError(f"{path} exists and is not empty; choose another folder for the run.")
 
     @classmethod
@@ -100,8 +108,8 @@ class RunFolder:
         try:
             for directory in (folder.state.parent, folder.path / "checkpoints"):
                 directory.mkdir(parents=True, exist_ok=True)
-                remove_leftovers(directory)
-            remove_leftovers(path)
+                remove_leftovers(directory, older_than=0)
+            remove_leftovers(path, older_than=0)
         except OSError as error:
             raise UserError(
                 f"The run folder {path} cannot be made: {error.strerror or error}."
@@ -110,9 +118,9 @@ class RunFolder:
 
     def discard(self) -> None:
         """Remove what was made before there was a run; the folder too, if no log is in it."""
-        if self.record.exists() or not _holds_no_run(self.path):
+        if is_there(self.record) or not _holds_no_run(self.path):
             return
-        if self.log_text.exists():
+        if is_there(self.log_text):
             for path in (self.state.parent, self.path / "checkpoints"):
                 shutil.rmtree(path, ignore_errors=True)
         else:
@@ -122,7 +130,7 @@ class RunFolder:
     def open(cls, path: Path) -> RunFolder:
         """Raises UserError unless the folder holds a run of this format."""
         folder = cls(path)
-        if not folder.record.is_file():
+        if not is_file(folder.record):
             raise UserError(f"{path} is not a run folder: there is no run.json in it.")
         return folder
 
@@ -219,10 +227,10 @@ class RunFolder:
 
         Files that a killed process had not finished go too.
         """
-        for folder in (self.path, *(path for path in self.path.iterdir() if path.is_dir())):
-            remove_leftovers(folder)
+        for folder in (self.path, *(path for path in self.path.iterdir() if is_folder(path))):
+            remove_leftovers(folder, older_than=0)
         for path in (self.metrics, self.samples, self.probe_log):
-            if path.exists():
+            if is_there(path):
                 atomic_write_text(path, "".join(_lines(path, lambda written: written <= step)))
         for directory in ("checkpoints", "best"):
             for written, path in _models_by_step(self.path / directory).items():
@@ -232,7 +240,7 @@ class RunFolder:
 
     def take_back_probe(self, step: int) -> None:
         """Line and traces of this step."""
-        if self.probe_log.exists():
+        if is_there(self.probe_log):
             lines = _lines(self.probe_log, lambda recorded: recorded != step)
             atomic_write_text(self.probe_log, "".join(lines))
         self._remove_probes(lambda recorded: recorded == step)
@@ -257,14 +265,16 @@ def _holds_no_run(path: Path) -> bool:
     return all(
         entry.name in {"lock", "control", "log.txt", "events.jsonl"}
         or is_leftover(entry)
-        or (entry.name in {"state", "checkpoints"} and entry.is_dir() and _is_bare(entry))
+        or (entry.name in {"state", "checkpoints"} and is_folder(entry) and _is_bare(entry))
         for entry in path.iterdir()
     )
 
 
 def _is_bare(directory: Path) -> bool:
     """Whether nothing is in it but a state, or a part of one."""
-    return all("state.safetensors" in entry.name for entry in directory.iterdir())
+    return all(
+        "state.safetensors" in entry.name or is_leftover(entry) for entry in directory.iterdir()
+    )
 
 
 def _lines(path: Path, kept_step: Callable[[int], bool]) -> list[str]:

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from core.checkpoints.native import fill, write_tensors
 from core.errors import UserError
+from core.files import is_file
 from core.text.sentence_pieces import SentencePieceTokenizer
 from core.text.tokenizer import Tokenizer
 from core.training.best import Best
@@ -157,7 +158,7 @@ class SavedState:
 
 def load_state(path: Path) -> SavedState:
     """Raises UserError if the file is missing, damaged or something else."""
-    if not path.is_file():
+    if not is_file(path):
         raise UserError(f"{path} is missing, so the run cannot be resumed; start it anew.")
     try:
         with safetensors.safe_open(path, framework="pt") as file:

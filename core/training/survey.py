@@ -11,7 +11,7 @@ from zlib import crc32
 
 from core.corpus.aligned import files_of, group_by_source, names_of, pair_reader
 from core.errors import UserError
-from core.files import atomic_write_text, read_problem
+from core.files import atomic_write_text, is_file, is_there, read_problem
 from core.training.config import GRAMMAR, TrainingConfig
 from core.training.held_out import HeldOut, Pair
 from core.training.known_words import KnownWords
@@ -146,7 +146,7 @@ def fingerprint(config: TrainingConfig, watch: Watch) -> dict[str, Any]:
 
 
 def _file_checksum(path: Path, watch: Watch) -> int:
-    if path.exists() and not path.is_file():
+    if is_there(path) and not is_file(path):
         raise UserError(f"{path} is not a file that can be read more than once.")
     checksum = 0
     try:

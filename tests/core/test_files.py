@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import ast
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,9 +17,17 @@ from core.files import (
     atomic_write,
     atomic_write_text,
     drop_oldest,
+    is_file,
+    is_folder,
+    is_same,
+    is_there,
+    open_regular,
     read_problem,
+    read_regular,
     remove_leftovers,
 )
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_text_is_utf8_with_plain_line_ends(tmp_path: Path) -> None:
@@ -36,7 +49,8 @@ def test_readers_see_the_old_file_until_the_new_one_is_complete(tmp_path: Path) 
     path.write_text("old", encoding="utf-8")
 
     def write(temporary: Path) -> None:
-        assert temporary.parent == tmp_path
+        assert temporary.parent.parent == tmp_path
+        assert temporary.name == path.name
         temporary.write_text("ne", encoding="utf-8")
         assert path.read_text(encoding="utf-8") == "old"
         temporary.write_text("new", encoding="utf-8")
@@ -128,13 +142,134 @@ def test_a_writer_that_makes_a_private_file_of_its_own_changes_nothing(tmp_path:
     assert modes[0] == modes[1]
 
 
+def leave_unfinished(directory: Path, *, age: float = 0.0) -> Path:
+    """What a process that is killed in the middle of a write leaves, ``age`` seconds old."""
+    script = f"""
+import os, signal
+from core.files import atomic_write
+def write(temporary):
+    temporary.write_text("half")
+    temporary.with_name(".tmpcMt7sR").write_text("of a library")
+    os.kill(os.getpid(), signal.SIGKILL)
+atomic_write({str(directory / "model.bin")!r}, write)
+"""
+    before = set(directory.iterdir())
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False)
+    assert done.returncode == -signal.SIGKILL
+    (left,) = set(directory.iterdir()) - before
+    written = time.time() - age
+    os.utime(left, (written, written))
+    return left
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
 def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
-    left = (".model.safetensors.0123abcd", ".tmpcMt7sR")  # ours, and safetensors' own
-    kept = ("model.safetensors", ".tmp", ".hidden", "state.tmpcMt7sR")
-    for name in (*left, *kept):
+    kept = ("model.safetensors", ".tmp", ".hidden", ".model.safetensors.0123abcd", ".tmpcMt7sR")
+    for name in kept:
         (tmp_path / name).touch()
-    remove_leftovers(tmp_path)
+    leave_unfinished(tmp_path)
+    remove_leftovers(tmp_path, older_than=0)
     assert {path.name for path in tmp_path.iterdir()} == set(kept)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
+def test_a_write_sweeps_what_is_old_and_leaves_one_that_may_be_going_on(tmp_path: Path) -> None:
+    stale = leave_unfinished(tmp_path, age=2 * 3600)
+    recent = leave_unfinished(tmp_path)
+    atomic_write_text(tmp_path / "a", "new")
+    assert not stale.exists()
+    assert recent.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such permissions")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444])
+def test_a_file_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "a"
+    path.write_text("old", encoding="utf-8")
+    path.chmod(mode)
+    atomic_write_text(path, "new")
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert path.read_text(encoding="utf-8") == "new"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such permissions")
+def test_a_private_file_is_for_its_owner_alone_unless_it_was_opened_to_others(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a"
+    atomic_write_text(path, "typed", private=True)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o644)
+    atomic_write_text(path, "typed", private=True)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def test_probes_say_no_where_the_system_raises(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert is_there(tmp_path)
+    assert is_folder(tmp_path)
+    assert not is_file(tmp_path)
+    assert is_file(tmp_path / "file")
+    for strange in ("x" * 5_000, "a/" * 5_000, str(tmp_path / "file" / "below"), "zero\0byte"):
+        assert not is_there(strange)
+        assert not is_file(strange)
+        assert not is_folder(strange)
+
+
+@pytest.mark.usefixtures("permissions")
+def test_probes_say_no_in_a_folder_that_one_may_not_enter(tmp_path: Path) -> None:
+    locked = tmp_path / "locked"
+    locked.mkdir()
+    (locked / "file").touch()
+    locked.chmod(0o000)
+    try:
+        assert not is_there(locked / "file")
+        assert not is_same(locked / "file", locked / "file")
+        with pytest.raises(UserError, match="may not be read; change its permissions"):
+            open_regular(locked / "file")
+    finally:
+        locked.chmod(0o700)
+
+
+PROBES = {"exists", "is_file", "is_dir", "samefile"}
+
+
+@pytest.mark.parametrize("package", ["core", "transformer_viz"])
+def test_nothing_probes_a_path_by_a_method_that_raises(package: str) -> None:
+    """Path.exists() and its like raise EACCES, ENAMETOOLONG and ESTALE before Python 3.14."""
+    for module in (ROOT / package).rglob("*.py"):
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                no_path = ast.unparse(node.func.value) in {"os.path", "info"}  # info: of an archive
+                assert node.func.attr not in PROBES or no_path, f"{module}:{node.lineno}"
+
+
+def test_a_regular_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"12345")
+    assert read_regular(path, most=5) == b"12345"
+    with pytest.raises(UserError, match=r"a is too large: it has 5 bytes and the limit is 4\.$"):
+        read_regular(path, most=4)
+    with pytest.raises(UserError, match="does not exist"):
+        read_regular(tmp_path / "b", most=5)
+    with pytest.raises(UserError, match="is a folder, not a file"):
+        read_regular(tmp_path, most=5)
+    with pytest.raises(UserError, match="is not a file name"):
+        read_regular("zero\0byte", most=5)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
+def test_what_never_ends_or_never_begins_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(UserError, match="is a pipe or a device, not a file"):
+            open_regular(path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="this system has no /proc")
+def test_a_file_without_a_size_is_bounded_too() -> None:
+    with pytest.raises(UserError, match=r"too large: the limit is 10 bytes"):
+        read_regular("/proc/self/maps", most=10)
 
 
 def test_the_files_written_last_are_kept(tmp_path: Path) -> None:

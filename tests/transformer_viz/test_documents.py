@@ -113,7 +113,7 @@ def test_what_may_not_be_read_is_said(
 @pytest.mark.parametrize("name", ["pipe", "pipe.txt", "pipe.npz", "pipe.safetensors"])
 def test_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / name)
-    with pytest.raises(UserError, match="is neither a file nor a folder"):
+    with pytest.raises(UserError, match="is a pipe or a device, not a file"):
         kind_of(tmp_path / name)
 
 

@@ -1,5 +1,4 @@
 import json
-import os
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -88,9 +87,7 @@ def test_a_folder_that_cannot_be_written_is_said_once(tmp_path: Path) -> None:
     assert file.save(Settings()) is None
 
 
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere"
-)
+@pytest.mark.usefixtures("permissions")
 def test_a_read_only_folder_is_said_once(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     file = SettingsFile(tmp_path)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from core.files import is_file
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.heads.report import EFFECT, IMPORTANCE, Alignment, MeasuredHead, Role
 from transformer_viz.heads.store import GRAMMAR, Measured
@@ -289,7 +290,7 @@ def measured_on(measured: Measured) -> str:
 
 def corpus_name(corpus: str) -> str:
     """Of a file or of "SOURCE,TARGET", without folders."""
-    parts = [corpus] if Path(corpus).is_file() else corpus.split(",")
+    parts = [corpus] if is_file(corpus) else corpus.split(",")
     return ", ".join(Path(part).name for part in parts)
 
 

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.files import is_file
 from core.training.config import GRAMMAR, TrainingConfig
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.training.families import FamiliesButton
@@ -88,9 +89,9 @@ class DataBox(QWidget):
         if not self.data:
             return "Choose the generated corpus, or files to train on."
         for spec in (*self.training.specs, *self.validation.specs):
-            parts = [spec] if Path(spec).is_file() else spec.split(",")
+            parts = [spec] if is_file(spec) else spec.split(",")
             for part in parts:
-                if not Path(part).is_file():
+                if not is_file(part):
                     return f"{part} is not there; remove it from the list."
         return ""
 

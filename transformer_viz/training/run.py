@@ -13,6 +13,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from core.errors import UserError
+from core.files import is_file
 from core.training.config import RunConfig
 from core.training.run_folder import RunFolder
 from transformer_viz.training.child import failure
@@ -214,7 +215,7 @@ class Run(QObject):
         self._checkpoints = self.folder.checkpoints()
         self._best = self.folder.best_checkpoints()
         self._averages = sorted(self.folder.averages.glob("*.safetensors"))
-        self._has_model = self.folder.model.is_file()
+        self._has_model = is_file(self.folder.model)
         return before != (self._checkpoints, self._best, self._averages, self._has_model)
 
     def _look_at_probes(self) -> bool:

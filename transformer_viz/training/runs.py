@@ -10,6 +10,7 @@ import platformdirs
 from PySide6.QtCore import QFile, QObject, QTimer, Signal
 
 from core.errors import UserError
+from core.files import is_file, is_there
 from core.training.config import RunConfig
 from core.training.run_folder import RunFolder
 from transformer_viz.training.launch import resume_arguments, start, train_arguments
@@ -135,7 +136,7 @@ class Runs(QObject):
     def free_name(self, base: str) -> str:
         """ "tiny-1", or with the next number that is not taken."""
         number = 1
-        while (self.folder / f"{base}-{number}").exists():
+        while is_there(self.folder / f"{base}-{number}"):
             number += 1
         return f"{base}-{number}"
 
@@ -177,4 +178,4 @@ class Runs(QObject):
 
 def _is_run(path: Path) -> bool:
     folder = RunFolder(path)
-    return folder.record.is_file() or folder.log_text.is_file()
+    return is_file(folder.record) or is_file(folder.log_text)

@@ -176,13 +176,9 @@ def test_a_folder(tmp_path: Path) -> None:
         read_header(tmp_path)
 
 
-def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simulated, since the administrator may read any file."""
+@pytest.mark.usefixtures("permissions")
+def test_a_file_without_permission(tmp_path: Path) -> None:
     path = written(tmp_path / "m.safetensors", VALID)
-
-    def refuse(*arguments: object, **options: object) -> None:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(Path, "open", refuse)
+    path.chmod(0o000)
     with pytest.raises(UserError, match="may not be read; change its permissions"):
         read_header(path)
