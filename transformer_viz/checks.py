@@ -73,14 +73,12 @@ def record(kind: type[T], **special: Check[Any]) -> Check[T]:
 
     A field that is missing keeps its default, where it has one. The error names the field.
     """
-    hints = get_type_hints(kind)
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    checks = {name: special.get(name) or of_type(hints[name]) for name in names}
+    checks = record_checks(kind, **special)
 
     def check(value: Any) -> T:
         if not isinstance(value, dict):
             raise ValueError("an object")
-        unknown = set(value) - set(names)
+        unknown = set(value) - set(checks)
         if unknown:
             raise ValueError(f"no field {min(unknown)!r}")
         good = {}
@@ -95,6 +93,13 @@ def record(kind: type[T], **special: Check[Any]) -> Check[T]:
             raise ValueError("an object with all its fields") from None
 
     return check
+
+
+def record_checks(kind: type[Any], **special: Check[Any]) -> dict[str, Check[Any]]:
+    """The check of each field of a dataclass: by its type, or a `special` one."""
+    hints = get_type_hints(kind)
+    names = (field.name for field in fields(kind))
+    return {name: special.get(name) or of_type(hints[name]) for name in names}
 
 
 def of_type(hint: Any) -> Check[Any]:

@@ -21,7 +21,7 @@ from transformer_viz.gates import STRONGEST, Gates, gates
 from transformer_viz.options import View, ViewOptions
 from transformer_viz.selection import Selection
 from transformer_viz.session import Search
-from transformer_viz.settings import MAX_ALPHA, MAX_BEAM, check_options
+from transformer_viz.settings import MAX_ALPHA, MAX_BEAM, OPTION_CHECKS
 
 SUFFIX = ".tviz"
 FORMAT = "transformer-viz session"
@@ -193,6 +193,6 @@ def _digest(path: Path) -> str:
 _SESSION = record(
     SavedSession,
     search=record(Search, beam=whole(1, MAX_BEAM), alpha=number(0, MAX_ALPHA)),
-    options=check_options,
+    options=record(ViewOptions, **OPTION_CHECKS),
     gates=sequence(record(SavedGate, factor=number(0, STRONGEST)), range(MOST_ITEMS)),
 )

@@ -1,27 +1,32 @@
 """What the application remembers: one validated JSON file in the user's configuration folder.
 
 A field that cannot be used falls back to its default alone, and the file is then kept beside as
-`settings.json.bad`. A folder that cannot be written leaves the application working from memory.
-Both are said once, as a notice: one sentence for the user.
+`settings.json.bad`. A file that cannot be read or is read-only is left alone, and a folder that
+cannot be written leaves the application working from memory. The user is told once, by a notice of
+one sentence. Fields of a newer version are kept as they are, and what another window has saved
+meanwhile is merged.
 """
 
 import json
 import os
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import platformdirs
 
 from core.errors import UserError
-from core.files import atomic_write_text
+from core.files import atomic_write, atomic_write_text, is_there, read_regular, write_problem
 from transformer_viz.checks import (
+    Check,
     boolean,
     number,
     one_of,
     optional,
     record,
+    record_checks,
     sequence,
     string,
     whole,
@@ -31,12 +36,14 @@ from transformer_viz.options import LEAST_KERNEL, MOST_KERNEL, View, ViewOptions
 from transformer_viz.selection import Selection
 from transformer_viz.theme import ThemeChoice
 
+VERSION = 1
 MAX_BEAM = 16
 MAX_ALPHA = 2.0
 RECENT_FILES = 10
 HISTORY = 30
 MAX_RUNS = 1_000
 MAX_REMEMBERED_TEXT = 10_000
+_MOST_BYTES = 20_000_000
 
 
 def default_threads() -> int:
@@ -80,29 +87,39 @@ class Settings:
 
 
 class SettingsFile:
-    """Reads and writes `settings.json`."""
+    """`settings.json` in a folder: read once, written often, perhaps by several windows."""
 
     def __init__(self, folder: Path | None) -> None:
         """`folder` None remembers nothing, as a screenshot should."""
         self.folder = folder
         self._path = None if folder is None else folder / "settings.json"
+        self._known = Settings()  # as this window loaded or saved it last
         self._told = False
 
     def load(self) -> tuple[Settings, str | None]:
-        """The settings, and a notice if they are not all that the file should have held."""
+        """The settings, and a notice if they are not all that the file should have held.
+
+        A file that cannot be read or written is left as it is: this window then saves nothing.
+        """
         if self._path is None:
             return Settings(), None
         try:
-            data = self._path.read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return Settings(), None
-        except OSError as error:
-            return Settings(), f"The settings in {self._path} cannot be read ({error.strerror})."
-        settings, bad = parse(data)
-        if not bad:
-            return settings, None
+            data = read_regular(self._path, most=_MOST_BYTES)
+        except UserError as error:
+            if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
+                return Settings(), None
+            self._path = None
+            return Settings(), f"Settings are not saved this time: {error}"
+        found = parse(data)
+        self._known = found.settings
+        if _is_read_only(self._path):
+            path, self._path = self._path, None
+            return found.settings, f"Settings are not saved: {path} is read-only."
+        if not found.bad:
+            return found.settings, None
         kept = self._keep_beside(data)
-        return settings, f"Settings with an unusable value start afresh: {', '.join(bad)}.{kept}"
+        reset = f"Settings that could not be used were reset: {', '.join(found.bad)}."
+        return found.settings, f"{reset}{kept}"
 
     def save(self, settings: Settings) -> str | None:
         """Write the settings; a notice, the first time that this is not possible."""
@@ -110,21 +127,58 @@ class SettingsFile:
             return None
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(asdict(settings), ensure_ascii=True, indent=2)
-            atomic_write_text(self._path, text + "\n")
+            found = self._on_disk()
+            merged = merge(self._known, settings, found.settings)
+            values = {**found.unknown, "version": VERSION, **asdict(merged)}
+            text = json.dumps(values, ensure_ascii=True, indent=2)
+            atomic_write_text(self._path, text + "\n", private=True)
         except (OSError, UserError):
             told, self._told = self._told, True
             return None if told else f"Settings cannot be saved in {self._path.parent}."
+        self._known = settings
         return None
+
+    def set_aside(self) -> str | None:
+        """Rename the file, so that the next ``load`` finds none; a notice with its new name.
+
+        Raises:
+            UserError: it cannot be renamed.
+        """
+        if self._path is None or not is_there(self._path):
+            return None
+        kept = self._path.with_name(f"{self._path.name}.{time.strftime('%Y%m%d-%H%M%S')}")
+        try:
+            self._path.rename(kept)
+        except OSError as error:
+            raise UserError(write_problem(kept, error)) from error
+        return f"Starting with default settings; the previous ones are kept as {kept}."
+
+    def _on_disk(self) -> "Parsed":
+        """What is there now; what this window knows of it where it cannot be read."""
+        assert self._path is not None
+        try:
+            found = parse(read_regular(self._path, most=_MOST_BYTES))
+        except UserError:
+            return Parsed(self._known, [], {})
+        return Parsed(self._known, [], found.unknown) if found.bad else found
 
     def _keep_beside(self, data: bytes) -> str:
         assert self._path is not None
         kept = self._path.with_name(self._path.name + ".bad")
         try:
-            kept.write_bytes(data)
-        except OSError:
+            atomic_write(kept, lambda temporary: _fill(temporary, data), private=True)
+        except UserError:
             return ""
-        return f" The old file is kept as {kept.name}."
+        return f" The previous file is kept as {kept.name}."
+
+
+def _is_read_only(path: Path) -> bool:
+    """Whether nobody is meant to write the file, or this user is not."""
+    return not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK)
+
+
+def _fill(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
 
 
 def config_folder(chosen: Path | None) -> Path:
@@ -132,37 +186,84 @@ def config_folder(chosen: Path | None) -> Path:
     return chosen or Path(platformdirs.user_config_path("transformer-viz", appauthor=False))
 
 
-def parse(data: bytes) -> tuple[Settings, list[str]]:
-    """Settings from JSON, and the names of what had to fall back to its default."""
+class Parsed(NamedTuple):
+    """What a settings file holds.
+
+    Attributes:
+        bad: the names of the fields that had to fall back to their defaults.
+        unknown: fields of a newer version.
+    """
+
+    settings: Settings
+    bad: list[str]
+    unknown: dict[str, Any]
+
+
+def parse(data: bytes) -> Parsed:
+    """Settings from JSON; each field, and each of the options, falls back alone."""
     try:
         values = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError):
-        return Settings(), ["the whole file"]
+        values = None
     if not isinstance(values, dict):
-        return Settings(), ["the whole file"]
+        return Parsed(Settings(), ["the whole file"], {})
+    values.pop("version", None)
+    options = values.pop("options", {})
+    good, bad = _checked(values, _CHECKS)
+    unknown = {name: value for name, value in values.items() if name not in _CHECKS}
+    if isinstance(options, dict):
+        known = {name: value for name, value in options.items() if name in OPTION_CHECKS}
+        good_options, bad_options = _checked(known, OPTION_CHECKS)
+        good["options"] = ViewOptions(**good_options)
+        bad += [f"options.{name}" for name in bad_options]
+    else:
+        bad.append("options")
+    return Parsed(Settings(**good), bad, unknown)
+
+
+def _checked(
+    values: Mapping[str, Any], checks: Mapping[str, Check[Any]]
+) -> tuple[dict[str, Any], list[str]]:
+    """The values that pass their check, and the names of those that do not."""
     good: dict[str, Any] = {}
     bad: list[str] = []
-    for name in (each.name for each in fields(Settings)):
-        if name not in values:
-            continue
+    for name in (name for name in checks if name in values):
         try:
-            good[name] = _CHECKS[name](values[name])
+            good[name] = checks[name](values[name])
         except ValueError:
             bad.append(name)
-    return Settings(**good), bad
+    return good, bad
+
+
+def merge(known: Settings, ours: Settings, theirs: Settings) -> Settings:
+    """What to save when another window may have saved ``theirs`` since this one knew ``known``.
+
+    A field that this window has changed is its own, every other one is the other's. Lists of what
+    was used last and of runs are joined: ours first, what the other added, without what it removed.
+    """
+    merged = {}
+    for name in (each.name for each in fields(Settings)):
+        old, own, other = (getattr(each, name) for each in (known, ours, theirs))
+        merged[name] = other if own == old else own
+        if name in _JOINED:
+            added = (item for item in other if item not in old and item not in own)
+            kept = (item for item in own if item in other or item not in old)
+            merged[name] = (*kept, *added)[: _JOINED[name]]
+    return Settings(**merged)
 
 
 def _newest_first(item: str, items: Sequence[str], limit: int) -> tuple[str, ...]:
     return (item, *(other for other in items if other != item))[:limit]
 
 
-check_options = record(
+OPTION_CHECKS = record_checks(
     ViewOptions,
     threshold=number(0, 1),
     links_mass=number(0, 1),
     reach_kernel=whole(LEAST_KERNEL, MOST_KERNEL),
 )
-_CHECKS: dict[str, Callable[[Any], Any]] = {
+_JOINED = {"recent_files": RECENT_FILES, "history": HISTORY, "runs": MAX_RUNS}
+_CHECKS: dict[str, Check[Any]] = {
     "theme": one_of(ThemeChoice),
     "color_map": one_of(ColorMap),
     "model": string,
@@ -172,7 +273,6 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "second_text": optional(string),
     "second_model": string,
     "view": one_of(View),
-    "options": check_options,
     "beam": whole(1, MAX_BEAM),
     "beam_size": whole(2, MAX_BEAM),
     "alpha": number(0.0, MAX_ALPHA),

@@ -1,16 +1,19 @@
 import json
+import os
+import stat
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from transformer_viz import settings
+from transformer_viz.options import ViewOptions
 from transformer_viz.settings import Settings, SettingsFile, parse
 from transformer_viz.theme import ThemeChoice
 
 
 def test_every_field_has_a_check() -> None:
-    assert set(settings._CHECKS) == set(asdict(Settings()))
+    assert {*settings._CHECKS, "options"} == set(asdict(Settings()))
 
 
 def test_what_is_saved_comes_back(tmp_path: Path) -> None:
@@ -49,7 +52,7 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
 def test_a_bad_field_falls_back_alone(name: str, value: object) -> None:
     other = "dark" if name != "theme" else "light"
     data = {"theme": other, "hint_done": True, name: value}
-    parsed, bad = parse(json.dumps(data).encode())
+    parsed, bad, _unknown = parse(json.dumps(data).encode())
     assert bad == [name]
     assert getattr(parsed, name) == getattr(Settings(), name)
     assert parsed.hint_done
@@ -72,10 +75,95 @@ def test_a_bad_file_is_kept_beside(tmp_path: Path, data: bytes) -> None:
     assert file.load() == (Settings(theme=ThemeChoice.DARK), None)
 
 
-def test_a_field_of_a_newer_version_is_passed_over() -> None:
-    parsed, bad = parse(b'{"hologram": true, "theme": "dark"}')
-    assert parsed == Settings(theme=ThemeChoice.DARK)
-    assert bad == []
+def test_fields_of_a_newer_version_survive_a_save(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text('{"hologram": {"depth": 3}, "theme": "dark"}')
+    file = SettingsFile(tmp_path)
+    loaded, notice = file.load()
+    assert loaded == Settings(theme=ThemeChoice.DARK)
+    assert notice is None
+    file.save(replace(loaded, alpha=1.0))
+    saved = json.loads(path.read_text())
+    assert saved["hologram"] == {"depth": 3}
+    assert (saved["version"], saved["theme"], saved["alpha"]) == (1, "dark", 1.0)
+
+
+def test_one_bad_option_falls_back_alone() -> None:
+    data = {"options": {"threshold": 7, "merge_words": True, "of_the_future": 1}}
+    parsed, bad, _unknown = parse(json.dumps(data).encode())
+    assert bad == ["options.threshold"]
+    assert parsed.options == ViewOptions(merge_words=True)
+
+
+@pytest.mark.usefixtures("permissions")
+@pytest.mark.parametrize("mode", [0o000, 0o444])
+def test_a_file_that_may_not_be_read_or_written_is_left_alone(tmp_path: Path, mode: int) -> None:
+    """As the files of a system that manages its users' settings are."""
+    path = tmp_path / "settings.json"
+    path.write_text('{"theme": "dark"}')
+    path.chmod(mode)
+    file = SettingsFile(tmp_path)
+    loaded, notice = file.load()
+    assert loaded.theme is (ThemeChoice.DARK if mode else ThemeChoice.SYSTEM)
+    assert notice is not None
+    assert notice.startswith("Settings are not saved")
+    assert str(path) in notice
+    assert file.save(Settings(alpha=1.0)) is None
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    path.chmod(0o600)
+    assert path.read_text() == '{"theme": "dark"}'
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
+def test_a_pipe_in_place_of_the_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "settings.json")
+    loaded, notice = SettingsFile(tmp_path).load()
+    assert loaded == Settings()
+    assert notice is not None
+    assert "is a pipe or a device" in notice
+
+
+def test_settings_hold_what_was_typed_so_they_are_private(tmp_path: Path) -> None:
+    SettingsFile(tmp_path).save(Settings(text="typed"))
+    assert stat.S_IMODE((tmp_path / "settings.json").stat().st_mode) == 0o600
+
+
+def test_two_windows_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    SettingsFile(tmp_path).save(Settings(recent_files=("old", "older")))
+    first, second = SettingsFile(tmp_path), SettingsFile(tmp_path)
+    one, _ = first.load()
+    other, _ = second.load()
+    one = replace(one.remember_file("of one").remember_text("typed in one"), alpha=1.0)
+    other = replace(other.remember_file("of other").remember_text("typed in other"), beam_size=8)
+    for _again in range(2):
+        first.save(one)
+        second.save(other)
+    merged, _ = SettingsFile(tmp_path).load()
+    assert (merged.alpha, merged.beam_size) == (1.0, 8)
+    assert merged.recent_files == ("of other", "old", "older", "of one")
+    assert merged.history == ("typed in other", "typed in one")
+
+
+def test_a_run_that_was_removed_in_one_window_stays_removed(tmp_path: Path) -> None:
+    SettingsFile(tmp_path).save(Settings(runs=("a", "b")))
+    first, second = SettingsFile(tmp_path), SettingsFile(tmp_path)
+    one, _ = first.load()
+    other, _ = second.load()
+    first.save(replace(one, runs=("b",)))
+    second.save(replace(other, runs=("a", "b", "c")))
+    assert SettingsFile(tmp_path).load()[0].runs == ("b", "c")
+
+
+def test_settings_that_are_set_aside_are_kept(tmp_path: Path) -> None:
+    file = SettingsFile(tmp_path)
+    file.save(Settings(alpha=1.0))
+    notice = file.set_aside()
+    (kept,) = tmp_path.iterdir()
+    assert notice == f"Starting with default settings; the previous ones are kept as {kept}."
+    assert json.loads(kept.read_text())["alpha"] == 1.0
+    assert file.load() == (Settings(), None)
+    assert SettingsFile(tmp_path).set_aside() is None
 
 
 def test_a_folder_that_cannot_be_written_is_said_once(tmp_path: Path) -> None:
