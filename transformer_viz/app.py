@@ -6,7 +6,7 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -67,6 +67,7 @@ def run(options: Options) -> int:
 
 def _show(app: QApplication, options: Options, log: Path | None) -> int:
     file = SettingsFile(_settings_folder(options))
+    reset = file.set_aside() if options.reset else None
     loaded, notice = file.load()
     settings = _with_options(loaded, options)
     session = Session()
@@ -74,20 +75,17 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
     collector = GarbageCollector(app)
     engine.loaded.connect(collector.spare)
     controller = Controller(session, engine, settings, file)
-    session.change_options(**asdict(settings.options))
-    controller.comparison.choose_text(settings.second_text)
-    if settings.second_model and is_there(settings.second_model):
-        controller.comparison.choose_model(Path(settings.second_model))
-    window = Window(session, controller, ThemeManager(app, settings.theme), log)
+    try:
+        window = Window(session, controller, ThemeManager(app, settings.theme), log)
+        lost = _restore(window, session, controller, options)
+    except BaseException:  # no thread may outlive a window that could not be built
+        controller.close()
+        raise
     if options.size is not None:
         window.setWindowState(Qt.WindowState.WindowNoState)
         window.resize(*options.size)
-    if notice is not None:
-        window.show_notice(notice)
-    first = FIRST_TEXT if settings.text is None else settings.text
-    as_before = options.text is None and options.file is None
-    window.show_text(first, settings.selection if as_before else None)
-    window.history.clear()
+    for sentence in filter(None, (reset, notice, lost and f"{lost}{file.keep_beside()}")):
+        window.show_notice(sentence)
     window.show()
     # after the window has been painted, so that loading never delays it
     QTimer.singleShot(0, lambda: _start(window, controller, options))
@@ -99,6 +97,35 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
         window.end()
     collector.stop()
     return code if screenshot is None else screenshot.exit_code
+
+
+def _restore(
+    window: Window, session: Session, controller: Controller, options: Options
+) -> str | None:
+    """Show what the settings say was shown last; a sentence on the parts that could not be."""
+    settings, comparison = controller.settings, controller.comparison
+    first = FIRST_TEXT if settings.text is None else settings.text
+    as_before = options.text is None and options.file is None
+
+    def compare() -> None:
+        comparison.choose_text(settings.second_text)
+        if settings.second_model and is_there(settings.second_model):
+            comparison.choose_model(Path(settings.second_model))
+
+    parts: dict[str, Callable[[], None]] = {
+        "options": lambda: session.change_options(**asdict(settings.options)),
+        "comparison": compare,
+        "text": lambda: window.show_text(first, settings.selection if as_before else None),
+    }
+    lost = []
+    for name, restore in parts.items():
+        try:
+            restore()
+        except Exception:
+            logging.getLogger(__name__).exception("Could not restore: %s", name)
+            lost.append(name)
+    window.history.clear()
+    return f"Could not be restored from the last session: {', '.join(lost)}." if lost else None
 
 
 def _start(window: Window, controller: Controller, options: Options) -> None:

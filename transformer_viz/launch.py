@@ -26,6 +26,7 @@ class Options:
     theme: str | None = None
     size: tuple[int, int] | None = None
     config_dir: Path | None = None
+    reset: bool = False
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,6 +78,11 @@ def _parse(arguments: list[str]) -> Options:
     )
     parser.add_argument(
         "--config-dir", type=Path, metavar="DIR", help="folder of the settings to use instead"
+    )
+    parser.add_argument(
+        "--reset",
+        action="store_true",
+        help="start with default settings; the previous ones are kept beside",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
     return Options(**vars(parser.parse_args(arguments)))

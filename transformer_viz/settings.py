@@ -117,9 +117,8 @@ class SettingsFile:
             return found.settings, f"Settings are not saved: {path} is read-only."
         if not found.bad:
             return found.settings, None
-        kept = self._keep_beside(data)
         reset = f"Settings that could not be used were reset: {', '.join(found.bad)}."
-        return found.settings, f"{reset}{kept}"
+        return found.settings, f"{reset}{self.keep_beside()}"
 
     def save(self, settings: Settings) -> str | None:
         """Write the settings; a notice, the first time that this is not possible."""
@@ -153,6 +152,18 @@ class SettingsFile:
             raise UserError(write_problem(kept, error)) from error
         return f"Starting with default settings; the previous ones are kept as {kept}."
 
+    def keep_beside(self) -> str:
+        """Copy the file, whose content was of no use; a sentence with the copy's name, or none."""
+        if self._path is None:
+            return ""
+        kept = self._path.with_name(self._path.name + ".bad")
+        try:
+            data = read_regular(self._path, most=_MOST_BYTES)
+            atomic_write(kept, lambda temporary: _fill(temporary, data), private=True)
+        except UserError:
+            return ""
+        return f" The previous file is kept as {kept.name}."
+
     def _on_disk(self) -> "Parsed":
         """What is there now; what this window knows of it where it cannot be read."""
         assert self._path is not None
@@ -161,15 +172,6 @@ class SettingsFile:
         except UserError:
             return Parsed(self._known, [], {})
         return Parsed(self._known, [], found.unknown) if found.bad else found
-
-    def _keep_beside(self, data: bytes) -> str:
-        assert self._path is not None
-        kept = self._path.with_name(self._path.name + ".bad")
-        try:
-            atomic_write(kept, lambda temporary: _fill(temporary, data), private=True)
-        except UserError:
-            return ""
-        return f" The previous file is kept as {kept.name}."
 
 
 def _is_read_only(path: Path) -> bool:
