@@ -123,7 +123,7 @@ def atomic_write(path: str | Path, write: Callable[[Path], None], *, private: bo
             if mode is None:
                 mode = 0o600 if private else temporary.stat().st_mode
             write(temporary)
-            temporary.chmod(stat.S_IMODE(mode))  # safetensors puts a private file in its place
+            temporary.chmod(stat.S_IMODE(mode))  # a writer may put a private file in its place
             with temporary.open("rb+") as file:
                 os.fsync(file.fileno())
             os.replace(temporary, target)

@@ -57,6 +57,7 @@ APP_VALUES = {
     "core.checkpoints.kinds",
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
     *("core.training.probe", "core.training.probe_log", "core.training.run_folder"),
+    *("core.training.jsonl", "core.training.lines"),
     "core.training.schedule",
     "core.analysis.head_csv",
     "core.corpus.grammar.registry",

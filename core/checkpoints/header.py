@@ -43,7 +43,7 @@ def read_header(path: str | Path) -> Header:
         UserError: missing, unreadable, truncated, of another kind or of a newer version.
     """
     path = Path(path)
-    block, data_size = _read(path)
+    block, data_size = split_header(path)
     try:
         entries = json.loads(block)
         metadata = entries.pop("__metadata__", {})
@@ -76,10 +76,26 @@ def read_header(path: str | Path) -> Header:
     return Header(config, provenance, parameters)
 
 
-def _read(path: Path) -> tuple[bytes, int]:
-    """The JSON block at the start and the number of bytes after it.
+def read_metadata(path: Path) -> dict[str, Any]:
+    """What any safetensors file says of itself; empty where it says nothing that can be read.
+
+    Raises:
+        UserError: the file cannot be read, or is none.
+    """
+    try:
+        metadata = json.loads(split_header(path)[0]).get("__metadata__")
+    except _MALFORMED:
+        return {}
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def split_header(path: Path) -> tuple[bytes, int]:
+    """The JSON block at the start of a safetensors file, and the number of bytes after it.
 
     The block's length comes first, in 8 bytes, little-endian.
+
+    Raises:
+        UserError: the file cannot be read, or is none.
     """
     if is_folder(path):
         raise UserError(f"{path} is a folder; open the .safetensors file in it.")

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import safetensors.torch
 import torch
 from torch import Tensor
 
 from core.checkpoints.header import FORMAT, FORMAT_VERSION, TOKENIZER_TENSORS, read_header
 from core.checkpoints.stored_tensors import StoredTensors
+from core.checkpoints.tensor_file import require_intact, write_tensors
 from core.config import ModelConfig
 from core.errors import UserError
-from core.files import atomic_write
 from core.model.transformer import Transformer
 from core.model.uninitialised import uninitialised
 from core.text.stored import from_tensors
@@ -91,38 +88,13 @@ def _write(
     write_tensors(path, tensors, metadata)
 
 
-def write_tensors(
-    path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]
-) -> None:
-    """One safetensors file, atomically.
-
-    Raises:
-        UserError: it cannot be written; what stood there before stays.
-    """
-
-    def write(temporary: Path) -> None:
-        try:
-            safetensors.torch.save_file(dict(tensors), temporary, metadata=dict(metadata))
-        except safetensors.SafetensorError as error:
-            raise _os_error(error) from error
-
-    atomic_write(path, write)
-
-
-def _os_error(error: safetensors.SafetensorError) -> OSError:
-    """What safetensors says of the system's error: "I/O error: … (os error 28)"."""
-    number = re.search(r"\(os error (\d+)\)", str(error))
-    if number is None or os.name == "nt":  # where the number is of another list
-        return OSError(str(error))
-    return OSError(int(number.group(1)), os.strerror(int(number.group(1))))
-
-
 def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Checkpoint:
     """Load a model in evaluation mode, in float32.
 
     Raises:
         UserError: the file is missing, unreadable, truncated, of another kind, of a newer
-            version, too large, or its tensors are not exactly those of the model it describes.
+            version, too large, changed since it was written, or its tensors are not exactly those
+            of the model it describes.
     """
     header = read_header(path)
     tensors = StoredTensors(path)
@@ -135,6 +107,7 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
             f"{path} describes a model that is too large for the memory here, or it is damaged."
         ) from error
     fill(model, tensors.without(TOKENIZER_TENSORS), str(path))
+    require_intact(Path(path))
     return Checkpoint(model.to(device).eval(), tokenizer, header.provenance)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, TextIO, TypeAlias
 
 
@@ -38,6 +39,11 @@ class Preparing(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Started(Event):
+    """``unexpected_end``: the process before was killed. ``repeated``: updates after ``step`` that
+    it had logged and that are done again. ``odd_lines``: lines of the run's files that no run
+    writes and that were left out.
+    """
+
     name = "started"
     run: str
     steps: int
@@ -49,6 +55,9 @@ class Started(Event):
     precision: str
     threads: int
     data: list[str]
+    unexpected_end: bool = False
+    repeated: int = 0
+    odd_lines: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +153,17 @@ class Failed(Event):
     name = "failed"
     message: str
 
+
+EVENTS: Mapping[str, type[Event]] = MappingProxyType(
+    {
+        event.name: event
+        for event in (
+            *(Preparing, Started, Step, Validation, CheckpointSaved, Finished),
+            *(Interrupted, Paused, Continued, Failed),
+        )
+    }
+)
+"""By the name under which a JSON line tells of them."""
 
 Listener: TypeAlias = Callable[[Event], None]
 

@@ -87,6 +87,10 @@ class Lock:
         finally:
             os.close(descriptor)
 
+    def is_abandoned(self) -> bool:
+        """Whether the last holder ended without releasing it: killed, or with its machine."""
+        return self.path.exists() and self.owner() is None
+
     def _acquire(self) -> int:
         for _ in range(_TRIES):
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -134,5 +138,5 @@ class Lock:
         try:
             values = json.loads(self.path.read_text(encoding="utf-8"))
             return int(values["pid"]), str(values["host"])
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return 0, "an unknown host"

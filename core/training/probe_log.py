@@ -7,8 +7,7 @@ says what is measured.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from core.errors import UserError
 from core.trace.statistics import HeadStatistics
 from core.trace.trace import AttentionKind, Head
+from core.training.jsonl import fits, parse_line
 
 # Means over the probe sentences; docs/formulas.md has their formulas, docs/training.md the list.
 STATISTICS = (
@@ -33,6 +33,8 @@ STATISTICS = (
     "antecedent",
 )
 _DECIMALS = 6
+_KINDS = frozenset(kind.value for kind in AttentionKind)
+_SHARE = float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,36 +148,64 @@ class ProbeLog:
         return int(self.steps[np.abs(self.steps - step).argmin()])
 
 
+def is_probe_line(value: Mapping[str, Any]) -> bool:
+    """Whether a JSON object is a line of probes.jsonl; its step is checked elsewhere."""
+    heads, gold = value.get("heads"), value.get("gold")
+    translations = value.get("translations", [])
+    return (
+        isinstance(heads, list)
+        and len(heads) > 0
+        and all(map(_is_head, heads))
+        and (gold is None or _is_gold(gold))
+        and fits(translations, list[str])
+    )
+
+
+def _is_head(entry: object) -> bool:
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("kind"), str)
+        and entry["kind"] in _KINDS
+        and all(fits(entry.get(name), int) and entry[name] >= 0 for name in ("layer", "head"))
+        and all(name in entry and fits(entry[name], _SHARE) for name in STATISTICS)
+    )
+
+
+def _is_gold(gold: object) -> bool:
+    return (
+        isinstance(gold, dict) and fits(gold.get("pairs"), int) and fits(gold.get("pronoun"), float)
+    )
+
+
 def read_probe_log(path: Path) -> ProbeLog:
-    """A file that is not there yet is an empty log; a last line still being written is left out.
+    """A file that is not there yet is an empty log. Lines that no run writes are left out, and so
+    is a last line that is still being written.
 
     Raises:
-        UserError: the file cannot be read, or is something else.
+        UserError: the file cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        content = path.read_bytes()
     except FileNotFoundError:
-        text = ""
-    except (OSError, ValueError) as error:
+        content = b""
+    except OSError as error:
         raise UserError(f"{path} cannot be read: {error}.") from error
-    *whole, _unfinished = text.split("\n")
-    try:
-        return _log([json.loads(line) for line in whole])
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{path} does not hold the probes of a run: {error}.") from error
+    *whole, _unfinished = content.split(b"\n")
+    parsed = (parse_line(line, is_probe_line) for line in whole)
+    return _log([line for line in parsed if line is not None])
 
 
 def _log(lines: list[dict[str, Any]]) -> ProbeLog:
+    """Of the lines that name the same heads as the first one."""
     lines.sort(key=lambda line: line["step"])
-    heads = [_heads(line) for line in lines]
-    if any(each != heads[0] for each in heads):
-        raise ValueError("lines name different heads")
-    golds = [line["gold"] for line in lines]
+    heads = _heads(lines[0]) if lines else ()
+    lines = [line for line in lines if _heads(line) == heads]
+    golds = [line.get("gold") for line in lines]
     values = [[[entry[name] for name in STATISTICS] for entry in line["heads"]] for line in lines]
-    shape = (len(lines), len(heads[0]) if heads else 0, len(STATISTICS))
+    shape = (len(lines), len(heads), len(STATISTICS))
     return ProbeLog(
         steps=np.array([line["step"] for line in lines], dtype=np.int64),
-        heads=heads[0] if heads else (),
+        heads=heads,
         values=np.array(values, dtype=np.float64).reshape(shape),  # null becomes NaN
         pronoun=np.array([gold and gold["pronoun"] for gold in golds], dtype=np.float64),
         pairs=next((gold["pairs"] for gold in golds if gold), 0),

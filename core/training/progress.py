@@ -49,7 +49,7 @@ class Progress:
             case Started():
                 self._total, self._first_step = event.steps, event.step
                 self._began = self._last_line = self._clock()
-                for line in event.data:
+                for line in [*_resumption(event), *event.data]:
                     self._write(line)
                 self._write(
                     f"{event.parameters:,} parameters, {event.vocabulary:,} pieces, "
@@ -118,6 +118,23 @@ class Progress:
             self._stream.flush()
         except OSError:
             self._stream = None
+
+
+def _resumption(event: Started) -> list[str]:
+    """What somebody who resumes a run should know about the end before."""
+    found = []
+    if event.unexpected_end:
+        again = (
+            f"Updates {event.step + 1:,} to {event.step + event.repeated:,} were logged but not "
+            "saved and are done again."
+            if event.repeated
+            else f"It continues from the state saved after update {event.step:,}."
+        )
+        found.append(f"The run ended unexpectedly. {again}")
+    if event.odd_lines:
+        lines = "1 line" if event.odd_lines == 1 else f"{event.odd_lines:,} lines"
+        found.append(f"{lines} in the run's files that no run writes: left out.")
+    return found
 
 
 def _bar(share: float) -> str:

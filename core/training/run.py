@@ -26,7 +26,7 @@ from core.training.preparation import Preparation, StoppedError
 from core.training.probe import with_references
 from core.training.probes import probe_steps, require_traceable
 from core.training.provenance import software_versions
-from core.training.run_folder import RunFolder
+from core.training.run_folder import RunFolder, TakenBack
 from core.training.state import load_state
 from core.training.survey import saved_survey, take_survey
 from core.training.tensorboard import TensorBoard
@@ -165,14 +165,20 @@ def resume_run(
     """
     with workers.agreed():
         folder = RunFolder.open(path)
+        unexpected_end = folder.lock.is_abandoned()
     with _preparation_may_stop(folder, tell), folder.lock if workers.first else nullcontext():
         if workers.first:
             folder.request(None)  # asked of a process that is gone
-        _resume(folder, steps, tell, should_stop, workers)
+        _resume(folder, steps, tell, should_stop, workers, unexpected_end)
 
 
 def _resume(
-    folder: RunFolder, steps: int | None, tell: Tell, should_stop: ShouldStop, workers: Workers
+    folder: RunFolder,
+    steps: int | None,
+    tell: Tell,
+    should_stop: ShouldStop,
+    workers: Workers,
+    unexpected_end: bool,
 ) -> None:
     path = folder.path
     with workers.agreed():
@@ -200,7 +206,7 @@ def _resume(
         settle(config, workers)
         watch = _watch(folder, tell, should_stop, step=done)
         survey = saved_survey(folder.data, training, watch) or take_survey(training, watch)
-        if survey.checksum != about["data_checksum"]:
+        if survey.checksum != about.get("data_checksum"):
             raise UserError(
                 f"The data of {path}, files or grammar, is not what it was when the run began, so "
                 "it cannot go on exactly; restore files and program, or start a new run."
@@ -214,20 +220,21 @@ def _resume(
         model,
         data,
         folder,
-        command=about["command"],
+        command=about.get("command", ""),
         tell=tell,
         should_stop=should_stop,
         workers=workers,
     )
     state.restore(trainer.updater)
     trainer.position = state.position
+    taken_back = TakenBack(done, 0)
     if workers.first:
         folder.write_record(config, about)
-        folder.rewind(done)
+        taken_back = folder.rewind(done)
         if extra:
             folder.take_back_probe(done)
         trainer.prune_checkpoints()
-    _train(trainer, survey.report, resumed=True)
+    _train(trainer, survey.report, resumed=True, unexpected_end=unexpected_end, back=taken_back)
 
 
 def _require_same_settings(path: Path, config: RunConfig, before: RunConfig) -> None:
@@ -287,7 +294,14 @@ def _prepare_data(trainer: Trainer) -> None:
                 trainer.data.prepare(watch)
 
 
-def _train(trainer: Trainer, report: list[str], *, resumed: bool) -> None:
+def _train(
+    trainer: Trainer,
+    report: list[str],
+    *,
+    resumed: bool,
+    unexpected_end: bool = False,
+    back: TakenBack | None = None,
+) -> None:
     training = trainer.config.training
     if training.tensorboard and trainer.workers.first:
         board = TensorBoard(trainer.folder.tensorboard, trainer.position.update)
@@ -307,6 +321,9 @@ def _train(trainer: Trainer, report: list[str], *, resumed: bool) -> None:
                 precision=training.precision,
                 threads=torch.get_num_threads(),
                 data=[*report, *trainer.data.left_out],
+                unexpected_end=unexpected_end,
+                repeated=back.update - trainer.position.update if back else 0,
+                odd_lines=back.odd_lines if back else 0,
             )
         )
         trainer.train()

@@ -25,8 +25,9 @@ import re
 import shutil
 from collections.abc import Callable, Mapping, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from core.checkpoints.header import read_metadata
 from core.errors import UserError
 from core.files import (
     atomic_write_text,
@@ -40,12 +41,22 @@ from core.files import (
 from core.training.config import RunConfig
 from core.training.control import Wish, read_wish, write_wish
 from core.training.events import Event, Step, Validation
+from core.training.jsonl import parse_line
+from core.training.lines import CHECKS
 from core.training.lock import Lock
 
 FORMAT = "transformer-viz-run"
 FORMAT_VERSION = 1
+_ABOUT = {"command": str, "started": str, "data": list, "data_checksum": str}  # in run.json
 _CHECKPOINT = re.compile(r"step-(\d+)\.safetensors")
 _PROBE = re.compile(r"step-(\d+)-\d+\.npz")
+
+
+class TakenBack(NamedTuple):
+    """The last update of which something was taken back, and lines that are none of a run."""
+
+    update: int
+    odd_lines: int
 
 
 class RunFolder:
@@ -151,10 +162,13 @@ class RunFolder:
         """
         try:
             values = json.loads(self.record.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{self.record} cannot be read: {error}.") from error
         if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
             raise UserError(f"{self.record} does not describe a run.")
+        for name, kind in _ABOUT.items():
+            if not isinstance(values.get(name, kind()), kind):
+                raise UserError(f"{self.record} is damaged: {name} = {values[name]!r}.")
         version = values.pop("format_version", None)
         if version != FORMAT_VERSION:
             raise UserError(
@@ -222,27 +236,40 @@ class RunFolder:
         """The trace of a probe sentence, counted from 0."""
         return self.path / "probes" / f"step-{step:06}-{sentence}.npz"
 
-    def rewind(self, step: int) -> None:
+    def saved_update(self) -> int | None:
+        """After which update the state was saved; None where there is none that can be read."""
+        try:
+            position = json.loads(read_metadata(self.state)["position"])
+            return int(position["update"])
+        except (UserError, ValueError, KeyError, TypeError):
+            return None
+
+    def rewind(self, step: int) -> TakenBack:
         """Take back lines, probes and checkpoints beyond ``step``; they will be made again.
 
-        Files that a killed process had not finished go too.
+        Files that a killed process had not finished go too, and lines that no run writes.
         """
+        last, odd_lines = step, 0
         for folder in (self.path, *(path for path in self.path.iterdir() if is_folder(path))):
             remove_leftovers(folder, older_than=0)
         for path in (self.metrics, self.samples, self.probe_log):
             if is_there(path):
-                atomic_write_text(path, "".join(_lines(path, lambda written: written <= step)))
+                lines = _read_lines(path)
+                last = max([last, *lines.steps])
+                odd_lines += lines.odd
+                atomic_write_text(path, lines.text(lambda written: written <= step))
         for directory in ("checkpoints", "best"):
             for written, path in _models_by_step(self.path / directory).items():
                 if written > step:
                     path.unlink()
         self._remove_probes(lambda recorded: recorded > step)
+        return TakenBack(last, odd_lines)
 
     def take_back_probe(self, step: int) -> None:
         """Line and traces of this step."""
         if is_there(self.probe_log):
-            lines = _lines(self.probe_log, lambda recorded: recorded != step)
-            atomic_write_text(self.probe_log, "".join(lines))
+            lines = _read_lines(self.probe_log)
+            atomic_write_text(self.probe_log, lines.text(lambda recorded: recorded != step))
         self._remove_probes(lambda recorded: recorded == step)
 
     def _remove_probes(self, which: Callable[[int], bool]) -> None:
@@ -271,20 +298,29 @@ def _holds_no_run(path: Path) -> bool:
 
 
 def _is_bare(directory: Path) -> bool:
-    """Whether nothing is in it but a state, or a part of one."""
+    """Whether nothing is in it but a state, or the beginnings of one."""
     return all(
-        "state.safetensors" in entry.name or is_leftover(entry) for entry in directory.iterdir()
+        entry.name == "state.safetensors" or is_leftover(entry) for entry in directory.iterdir()
     )
 
 
-def _lines(path: Path, kept_step: Callable[[int], bool]) -> list[str]:
-    """Those of some steps. A last line that was cut short by a crash is no line."""
-    kept = []
-    for raw in path.read_bytes().split(b"\n"):
-        try:
-            values = json.loads(raw)
-        except ValueError:
-            continue
-        if kept_step(values["step"]):
-            kept.append(raw.decode("utf-8") + "\n")
-    return kept
+class _Lines(NamedTuple):
+    """The whole lines of a JSONL file with their steps, and how many others there are."""
+
+    lines: list[tuple[int, str]]
+    odd: int
+
+    @property
+    def steps(self) -> list[int]:
+        return [step for step, _ in self.lines]
+
+    def text(self, kept_step: Callable[[int], bool]) -> str:
+        return "".join(line + "\n" for step, line in self.lines if kept_step(step))
+
+
+def _read_lines(path: Path) -> _Lines:
+    """What a crash cut short at the end is no line, and not odd."""
+    *whole, _unfinished = path.read_bytes().split(b"\n")
+    parsed = [(parse_line(raw, CHECKS[path.name]), raw) for raw in whole]
+    lines = [(value["step"], raw.decode("utf-8")) for value, raw in parsed if value is not None]
+    return _Lines(lines, len(whole) - len(lines))

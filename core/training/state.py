@@ -4,8 +4,8 @@ Tensors: ``weights.NAME``, ``adam.mean.NAME`` and ``adam.square.NAME`` (Adam's t
 parameter, ``rng.cpu`` and ``rng.device`` (which draw the dropout), ``tokenizer`` (bytes). Further
 processes draw their own dropout, from ``rng.cpu.RANK`` and ``rng.device.RANK``. JSON in the
 metadata are the place in the data, with what was summed since the last logged step, the
-configuration, and the scale of an fp16 loss. Adam counts its own steps, which are the applied
-updates, and the schedule is a function of those.
+configuration, the scale of an fp16 loss, and a checksum of everything. Adam counts its own steps,
+which are the applied updates, and the schedule is a function of those.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import safetensors
 import torch
 from torch import Tensor
 
-from core.checkpoints.native import fill, write_tensors
+from core.checkpoints.native import fill
+from core.checkpoints.tensor_file import require_intact, write_tensors
 from core.errors import UserError
 from core.files import is_file
 from core.text.sentence_pieces import SentencePieceTokenizer
@@ -157,26 +158,37 @@ class SavedState:
 
 
 def load_state(path: Path) -> SavedState:
-    """Raises UserError if the file is missing, damaged or something else."""
+    """Raises UserError if the file is missing, something else, or not as it was written."""
     if not is_file(path):
         raise UserError(f"{path} is missing, so the run cannot be resumed; start it anew.")
+    damaged = (
+        f"{path} is damaged, so the run cannot be resumed: restore it from a copy, or start a new "
+        "run."
+    )
+    try:
+        require_intact(path)
+    except UserError as error:
+        raise UserError(damaged) from error
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (safetensors.SafetensorError, OSError) as error:
-        raise UserError(f"{path} is damaged, so the run cannot be resumed.") from error
+        raise UserError(damaged) from error
     if metadata.get("format") != FORMAT:
         raise UserError(f"{path} is not the state of a run.")
-    config = json.loads(metadata.get("config", "null"))
-    return SavedState(
-        path=path,
-        tokenizer=SentencePieceTokenizer(tensors.pop("tokenizer").numpy().tobytes()),
-        tensors=tensors,
-        position=Position.from_json(metadata["position"]),
-        config=config and RunConfig.from_dict(config),
-        scaler=json.loads(metadata.get("scaler", "null")),
-    )
+    try:
+        config = json.loads(metadata.get("config", "null"))
+        return SavedState(
+            path=path,
+            tokenizer=SentencePieceTokenizer(tensors.pop("tokenizer").numpy().tobytes()),
+            tensors=tensors,
+            position=Position.from_json(metadata["position"]),
+            config=config and RunConfig.from_dict(config),
+            scaler=json.loads(metadata.get("scaler", "null")),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(damaged) from error
 
 
 def _generators(device: torch.device, workers: Workers) -> dict[str, Tensor]:

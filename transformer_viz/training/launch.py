@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QProcess, QProcessEnvironment
@@ -51,11 +52,19 @@ def start(path: Path, arguments: Sequence[str]) -> None:
         raise UserError(f"{path} cannot be made: {error.strerror or error}.") from error
     process = child(arguments)
     process.setStandardInputFile(QProcess.nullDevice())
+    _end_last_line(folder.events)
     append = QProcess.OpenModeFlag.Append
     process.setStandardOutputFile(str(folder.events), append)
     process.setStandardErrorFile(str(folder.log_text), append)
     if not process.startDetached():
         raise UserError(f"The training process could not be started: {process.errorString()}.")
+
+
+def _end_last_line(path: Path) -> None:
+    """After a line that a killed process left half written, so that the next is one of its own."""
+    with suppress(OSError), path.open("rb+") as file:
+        if file.seek(0, os.SEEK_END) and file.seek(-1, os.SEEK_END) and file.read() != b"\n":
+            file.write(b"\n")
 
 
 def child(arguments: Sequence[str]) -> QProcess:

@@ -11,7 +11,7 @@ from transformer_viz.training.run import Run
 
 
 class LogPage(QPlainTextEdit):
-    """The end of `log.txt`, which grows while the run goes on."""
+    """What is odd about the run's files, and the end of `log.txt`, which grows with the run."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,7 +33,12 @@ class LogPage(QPlainTextEdit):
         """All of it follows from the style sheet."""
 
     def _refresh(self) -> None:
-        text = "" if self._run is None else self._run.log_end().strip()
+        text = "" if self._run is None else _text(self._run)
         if text != self.toPlainText():
             self.setPlainText(text)
             self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+
+
+def _text(run: Run) -> str:
+    odd = "\n".join(f"⚠ {sentence}" for sentence in run.odd_lines)
+    return "\n\n".join(filter(None, (odd, run.log_end().strip())))

@@ -318,8 +318,8 @@ def _is_running(run: Run) -> bool:
 
 
 def _can_resume(run: Run) -> bool:
-    waits = run.state in (RunState.PAUSED, RunState.STOPPED, RunState.FINISHED, RunState.FAILED)
-    return waits and run.config is not None
+    works = run.state in (RunState.STARTING, RunState.RUNNING)
+    return not works and run.config is not None
 
 
 def _button(text: str, tip: str) -> QPushButton:

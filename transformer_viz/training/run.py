@@ -33,6 +33,7 @@ class RunState(StrEnum):
     RUNNING = "running"
     PAUSED = "paused"
     STOPPED = "stopped"
+    INTERRUPTED = "interrupted"
     FINISHED = "finished"
     FAILED = "failed"
 
@@ -154,6 +155,17 @@ class Run(QObject):
         events = reversed(self._events.values)
         return next((event for event in events if event.get("event") == "started"), {})
 
+    @property
+    def odd_lines(self) -> list[str]:
+        """A sentence for each file with lines that no run writes; they are left out."""
+        files = (self._metrics, self._samples, self._probes, self._events)
+        return [
+            f"{lines.path.name}: {_counted(lines.odd)} left out, as no run writes such a line; "
+            f"see line {lines.first_odd:,}."
+            for lines in files
+            if lines.odd
+        ]
+
     def log_end(self) -> str:
         """The last lines that the process wrote for people."""
         try:
@@ -248,7 +260,26 @@ class Run(QObject):
         if self.config is None:
             self.message = self._problem or failure(self.log_end())
             return RunState.FAILED
+        if self.folder.lock.is_abandoned():
+            self.message = self._unexpected_end()
+            return RunState.INTERRUPTED
         return RunState.STOPPED
+
+    def _unexpected_end(self) -> str:
+        """What is done again, which is what came after the last saved state."""
+        saved = self.folder.saved_update()
+        ended = "Ended unexpectedly: the process was killed or the computer shut down."
+        if saved is None:
+            return f"{ended} There is no saved state to resume from."
+        again = (
+            f"repeats updates {saved + 1:,} to {self.step:,}"
+            if self.step > saved
+            else "repeats what came after that"
+        )
+        return (
+            f"{ended} The state was saved after update {saved:,}; Resume {again}, with the same "
+            "result."
+        )
 
     def _is_finished(self) -> bool:
         """The model is there, and is the last thing that was written: a run may be trained on."""
@@ -257,6 +288,10 @@ class Run(QObject):
             return self.step >= self.steps > 0 or made >= self.folder.metrics.stat().st_mtime_ns
         except OSError:
             return False
+
+
+def _counted(lines: int) -> str:
+    return "1 line" if lines == 1 else f"{lines:,} lines"
 
 
 def _preparation(event: dict[str, Any]) -> str:

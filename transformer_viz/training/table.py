@@ -39,7 +39,12 @@ _TIPS = {
 }
 _ROW = 7 * GRID
 _SHARE = Qt.ItemDataRole.UserRole
-_WORDS = {RunState.FAILED: "error", RunState.PAUSED: "warning", RunState.RUNNING: "accent"}
+_WORDS = {
+    RunState.FAILED: "error",
+    RunState.INTERRUPTED: "warning",
+    RunState.PAUSED: "warning",
+    RunState.RUNNING: "accent",
+}
 
 
 class RunsModel(QAbstractTableModel):

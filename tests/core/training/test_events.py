@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 
@@ -64,6 +65,19 @@ def test_how_far_the_preparation_is() -> None:
         " 80%  encoding",
         "g was written.",
     ]
+
+
+def test_what_is_done_again_after_an_unexpected_end() -> None:
+    killed = dataclasses.replace(STARTED, step=1_200, resumed=True, unexpected_end=True)
+    for event, said in (
+        (STARTED, ""),
+        (killed, "The run ended unexpectedly. It continues from the state saved after update 1,2"),
+        (dataclasses.replace(killed, repeated=34), "Updates 1,201 to 1,234 were logged but not sa"),
+        (dataclasses.replace(STARTED, odd_lines=1), "1 line in the run's files that no run writes"),
+    ):
+        Progress(stream := io.StringIO(), Clock())(event)
+        assert said in stream.getvalue()
+        assert len(stream.getvalue().splitlines()) == (3 if said else 2)
 
 
 def test_an_event_is_one_line_of_json() -> None:

@@ -100,13 +100,13 @@ def test_interrupted_and_resumed_is_uninterrupted_to_the_bit(
     first, second = RunFolder.open(tmp_path / "whole"), RunFolder.open(tmp_path / "parts")
     for mine, theirs in (
         (first.model, second.model),
-        (first.state, second.state),
         *zip(first.checkpoints(), second.checkpoints(), strict=True),
     ):
-        ours, other = tensors(mine), tensors(theirs)
-        assert ours.keys() == other.keys()
-        for name, tensor in ours.items():
-            assert torch.equal(tensor, other[name]), (mine.name, name)
+        assert mine.read_bytes() == theirs.read_bytes(), mine.name
+    ours, other = tensors(first.state), tensors(second.state)  # whose position holds times
+    assert ours.keys() == other.keys()
+    for name, tensor in ours.items():
+        assert torch.equal(tensor, other[name]), name
     assert without_times(first.metrics) == without_times(second.metrics)
     assert lines(first.samples) == lines(second.samples)
 
@@ -126,11 +126,30 @@ def test_a_run_that_was_killed_goes_on_from_its_last_checkpoint(
     with pytest.raises(KeyboardInterrupt):
         start(tmp_path / "killed", copies, killed)
     seen.clear()
-    resume(tmp_path / "killed")
+    killed_run = RunFolder.open(tmp_path / "killed")
+    killed_run.lock.path.touch()  # which a process leaves that nothing can stop from ending
+    events = resume(tmp_path / "killed")
     assert seen == whole[8:]
+    started = next(event for event in events if isinstance(event, Started))
+    assert (started.step, started.unexpected_end, started.repeated) == (8, True, 4)
     folders = [RunFolder.open(tmp_path / name) for name in ("whole", "killed")]
     assert without_times(folders[0].metrics) == without_times(folders[1].metrics)
     assert lines(folders[0].samples) == lines(folders[1].samples)
+
+
+@pytest.mark.parametrize("odd", ['{"foo": 1}', "123", '{"step": "x"}'])
+def test_a_run_with_odd_lines_is_resumed_and_tells_of_them(
+    tmp_path: Path, copies: RunConfig, odd: str
+) -> None:
+    start(tmp_path / "run", copies, stop_after(12))
+    folder = RunFolder.open(tmp_path / "run")
+    for path in (folder.metrics, folder.samples, folder.probe_log):
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f"{odd}\n")
+    events = resume(tmp_path / "run")
+    started = next(event for event in events if isinstance(event, Started))
+    assert (started.unexpected_end, started.repeated, started.odd_lines) == (False, 0, 3)
+    assert [line["step"] for line in lines(folder.metrics)] == [4, 8, 10, 12, 16, 20, 20]
 
 
 def test_a_run_can_be_resumed_before_its_first_checkpoint(

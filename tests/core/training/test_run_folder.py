@@ -4,11 +4,21 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
+from core import files
+from core.checkpoints.tensor_file import write_tensors
 from core.errors import UserError
+from core.files import atomic_write
 from core.presets import preset
+from core.trace.statistics import HeadStatistics
+from core.trace.trace import AttentionKind, Head
 from core.training.events import Interrupted, Step, Validation
+from core.training.probe_log import log_line
 from core.training.run_folder import RunFolder
+
+STATISTICS = HeadStatistics(1.0, 2.0, 0.5, None, None, 0.1, 0.2, 0)
+HEADS = [(Head(AttentionKind.CROSS, 0, 0), [STATISTICS])]
 
 
 def step(number: int) -> Step:
@@ -101,20 +111,58 @@ def test_steps_and_validations_become_lines(folder: RunFolder) -> None:
 def test_rewinding_drops_what_came_after_and_a_line_cut_short(folder: RunFolder) -> None:
     for number in (10, 20, 30):
         folder.log(step(number))
-        folder.append(folder.samples, {"step": number, "source": "a\u2028b"})
-        folder.append(folder.probe_log, {"step": number})
+        sample = {"source": "a\u2028b", "translation": "c", "references": ["d"]}
+        folder.append(folder.samples, {"step": number, **sample})
+        folder.append(folder.probe_log, log_line(number, HEADS, None, ["e"]))
         folder.checkpoint(number).write_bytes(b"")
         folder.probe(number, 11).parent.mkdir(exist_ok=True)
         folder.probe(number, 11).write_bytes(b"")
     with folder.metrics.open("ab") as file:
         file.write(b'{"step": 2')
-    folder.rewind(20)
+    assert folder.rewind(20) == (30, 0)
     for path in (folder.metrics, folder.samples, folder.probe_log):
         lines = path.read_bytes().split(b"\n")[:-1]
         assert [json.loads(line)["step"] for line in lines] == [10, 20]
     assert folder.checkpoints() == [folder.checkpoint(10), folder.checkpoint(20)]
     kept = sorted((folder.path / "probes").iterdir())
     assert kept == [folder.probe(10, 11), folder.probe(20, 11)]
+
+
+@pytest.mark.parametrize("odd", ['{"foo": 1}', "123", "{", '{"step": "x", "bleu": 1}', ""])
+def test_rewinding_drops_and_counts_odd_lines(folder: RunFolder, odd: str) -> None:
+    folder.log(step(10))
+    kept = folder.metrics.read_bytes()
+    with folder.metrics.open("a", encoding="utf-8") as file:
+        file.write(f"{odd}\n")
+    folder.log(step(15))
+    assert folder.rewind(10) == (15, 1)
+    assert folder.metrics.read_bytes() == kept
+
+
+def test_a_start_that_was_killed_while_it_wrote_its_state_can_be_repeated(tmp_path: Path) -> None:
+    def killed(temporary: Path) -> None:
+        (temporary.parent / ".tmpcMt7sR").write_bytes(b"half")  # of a library
+        raise KeyboardInterrupt
+
+    folder = RunFolder.make(tmp_path / "run")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files.shutil, "rmtree", lambda *_, **__: None)
+        with pytest.raises(KeyboardInterrupt):
+            atomic_write(folder.state, killed)
+    assert list(folder.state.parent.iterdir())
+    RunFolder.require_free(folder.path)
+    RunFolder.make(folder.path)
+    assert not list(folder.state.parent.iterdir())
+    (folder.state.parent / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(UserError, match="not empty"):
+        RunFolder.require_free(folder.path)
+
+
+def test_after_which_update_the_state_was_saved(folder: RunFolder) -> None:
+    assert folder.saved_update() is None
+    for position, saved in (('{"update": 12}', 12), ('{"update": []}', None), ("{", None)):
+        write_tensors(folder.state, {"a": torch.zeros(1)}, {"position": position})
+        assert folder.saved_update() == saved
 
 
 def test_checkpoints_go_by_number_and_the_newest_stay(folder: RunFolder) -> None:

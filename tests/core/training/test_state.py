@@ -140,6 +140,24 @@ def test_a_run_of_an_earlier_version_goes_on(stopped: RunFolder, edit: Callable[
     assert load_state(stopped.state).position.update == 2
 
 
+@pytest.mark.parametrize("where", [0.02, 0.2, 0.5, 0.99])
+def test_a_state_that_changed_on_the_disk_is_not_trained_on(
+    stopped: RunFolder, where: float
+) -> None:
+    content = bytearray(stopped.state.read_bytes())
+    content[round(where * len(content))] ^= 4
+    stopped.state.write_bytes(content)
+    with pytest.raises(UserError, match=r"state\.safetensors is damaged, so the run cannot be res"):
+        resume(stopped)
+
+
+def test_the_same_state_is_the_same_file(tmp_path: Path, copies: RunConfig) -> None:
+    saved, tokenizer = updater(copies), train_tokenizer(["one two"], 20)
+    for name in ("one", "two"):
+        save_state(tmp_path / name, saved, tokenizer, copies, Position())
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
 @pytest.mark.parametrize("content", [b"", b"12345678{}", None])
 def test_what_is_no_state(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "state"

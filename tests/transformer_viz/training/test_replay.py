@@ -404,10 +404,11 @@ def test_every_empty_state_says_what_to_do(page: AttentionPage, run: Run, tmp_pa
     assert "No run chosen" in says(page)
     page.show_runs([make_run(tmp_path / "none", probe_points=0)])
     assert "records no attention" in says(page)
-    run.folder.probe_log.write_text('{"step": 1}\n')
+    run.folder.probe_log.unlink(missing_ok=True)
+    run.folder.probe_log.mkdir()
     run.poll()
     page.show_runs([run])
-    assert "does not hold the probes of a run" in says(page)
+    assert "cannot be read" in says(page)
 
 
 def test_it_catches_up_when_it_is_shown(page: AttentionPage, run: Run) -> None:

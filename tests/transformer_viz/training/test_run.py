@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -7,9 +8,11 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from core.checkpoints.tensor_file import write_tensors
 from core.training.run_folder import RunFolder
 from tests.transformer_viz.training.folders import SMALL, log, make_run, say
 from transformer_viz.training import run as module
+from transformer_viz.training.log_page import LogPage
 from transformer_viz.training.run import Run, RunState
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -122,6 +125,44 @@ def test_finished_at_the_last_step_or_early_and_not_when_trained_on(tmp_path: Pa
     folder.write_record(record.with_settings({"steps": 200}), about)
     log(folder, step=60, train_loss=1.0)
     assert polled(folder.path).state is RunState.STOPPED
+
+
+def test_a_run_that_was_killed_says_so_and_what_is_done_again(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "one", steps=(10, 20))
+    folder.lock.path.write_text('{"pid": 1}', encoding="utf-8")  # what nobody has taken away
+    run = polled(folder.path)
+    assert run.state is RunState.INTERRUPTED
+    assert run.message.endswith("There is no saved state to resume from.")
+    for saved, again in ((15, "repeats updates 16 to 20"), (20, "repeats what came after that")):
+        write_tensors(folder.state, {}, {"position": json.dumps({"update": saved})})
+        run.poll()
+        assert f"saved after update {saved}; Resume {again}, with the same result." in run.message
+        assert run.message.startswith("Ended unexpectedly: the process was killed or")
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("events.jsonl", '{"event":"failed"}'),
+        ("metrics.jsonl", '{"foo":1}'),
+        ("metrics.jsonl", "123"),
+        ("samples.jsonl", '{"step":"x"}'),
+        ("probes.jsonl", '{"step":3,"heads":[1]}'),
+    ],
+)
+def test_an_odd_line_is_left_out_and_told_of(tmp_path: Path, name: str, line: str) -> None:
+    folder = make_run(tmp_path / "one", steps=(10, 20))
+    with (folder.path / name).open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+    run = polled(folder.path)
+    assert (run.state, run.step) == (RunState.STOPPED, 20)
+    first = 3 if name == "metrics.jsonl" else 1
+    (sentence,) = run.odd_lines
+    assert sentence.startswith(f"{name}: 1 line left out")
+    assert sentence.endswith(f"see line {first}.")
+    page = LogPage()
+    page.show_runs([run])
+    assert page.toPlainText() == f"⚠ {sentence}"
 
 
 def test_a_record_that_cannot_be_read_is_a_failure_in_words(tmp_path: Path) -> None:
