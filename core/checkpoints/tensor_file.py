@@ -114,4 +114,4 @@ def _canonical(header: Mapping[str, Any]) -> bytes:
 
 def _bytes(tensor: Tensor) -> memoryview:
     """The numbers of a tensor on the CPU, without a copy where they are contiguous."""
-    return memoryview(tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy())
+    return tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy().data

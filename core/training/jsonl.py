@@ -27,7 +27,7 @@ def parse_line(line: bytes | str, check: LineCheck) -> dict[str, Any] | None:
         return None
     if not isinstance(value, dict):
         return None
-    step = value.get("step")
+    step: Any = value.get("step")
     return value if fits(step, int) and step >= 0 and check(value) else None
 
 

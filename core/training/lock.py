@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 from core.errors import UserError
+from core.files import is_there
 
 _TRIES = 10  # somebody who asks for the owner holds the lock for an instant
 _SECONDS_BETWEEN_TRIES = 0.05
@@ -89,7 +90,7 @@ class Lock:
 
     def is_abandoned(self) -> bool:
         """Whether the last holder ended without releasing it: killed, or with its machine."""
-        return self.path.exists() and self.owner() is None
+        return is_there(self.path) and self.owner() is None
 
     def _acquire(self) -> int:
         for _ in range(_TRIES):

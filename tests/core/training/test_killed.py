@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -136,6 +137,7 @@ def run_until_killed(path: Path, config: RunConfig, at: int, tell: Callable[[Eve
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files.os, "replace", killer.before(os.replace))
         patch.setattr(files.os, "fsync", lambda descriptor: None)
+        patch.setattr(files.shutil, "rmtree", killer.before(shutil.rmtree))
         patch.setattr(Path, "unlink", killer.before(Path.unlink))
         patch.setattr(RunFolder, "append", killer.before(RunFolder.append))
         patch.setattr(Lock, "__exit__", lambda self, *_: os.close(self._descriptor))
