@@ -19,8 +19,8 @@ from transformers import (
 
 from core.heads import AttentionKind
 from core.text.tokens import Token, TokenKind
+from core.text.words import written
 from core.trace.npz import load_npz
-from core.trace.pieces import spelled
 from core.trace.trace import Trace
 from tests.core.checkpoints.marian_folders import save_marian_folder
 from tests.foreign_models import save_bart, save_bert, save_gpt
@@ -68,7 +68,7 @@ def test_an_encoder_alone(folder: Path) -> None:
     first, *words, last = trace.source_tokens
     assert (first.label, last.label) == ("[CLS]", "[SEP]")
     assert {token.kind for token in words} == {TokenKind.PIECE}
-    assert spelled(words) == TEXT.replace(".", " .")
+    assert written(words) == TEXT.replace(".", " .")
     model = AutoModel.from_pretrained(folder / BERT, attn_implementation="eager")
     inputs = AutoTokenizer.from_pretrained(folder / BERT)(TEXT, return_tensors="pt")
     assert_same(trace, AttentionKind.ENCODER_SELF, eager(model, inputs).attentions)
@@ -78,7 +78,7 @@ def test_a_decoder_alone(folder: Path) -> None:
     trace = load_npz(folder / "gpt.npz")
     assert (trace.text, trace.kinds) == (TEXT, (AttentionKind.DECODER_SELF,))
     assert trace.source_tokens == ()
-    assert spelled(trace.target_tokens) == TEXT
+    assert written(trace.target_tokens) == TEXT
     model = AutoModelForCausalLM.from_pretrained(folder / GPT, attn_implementation="eager")
     inputs = AutoTokenizer.from_pretrained(folder / GPT)(TEXT, return_tensors="pt")
     assert_same(trace, AttentionKind.DECODER_SELF, eager(model, inputs).attentions)
@@ -111,6 +111,6 @@ def test_other_models_with_both_take_the_same_lines(
     exec(piece.replace("MarianTokenizer", "AutoTokenizer"), {})
     trace = load_npz(tmp_path / "opus.npz")
     assert (trace.text, trace.kinds) == (TEXT, tuple(AttentionKind))
-    assert spelled(trace.source_tokens) == TEXT
+    assert written(trace.source_tokens) == TEXT
     assert trace.layer_weights(AttentionKind.ENCODER_SELF, 2).shape[0] == 2
     assert trace.layer_weights(AttentionKind.CROSS, 1).shape[0] == 3

@@ -15,14 +15,14 @@ import numpy as np
 from core.errors import UserError
 from core.text.segmentation import continued, encodable, read_sentencepiece
 from core.text.tokenizer import Bytes
-from core.text.tokens import Token, TokenKind
+from core.text.tokens import BYTE_PIECES, Token, TokenKind
+from core.text.words import written
 
 SOURCE_TENSOR = "tokenizer.source"
 TARGET_TENSOR = "tokenizer.target"
 VOCABULARY_TENSOR = "tokenizer.vocabulary"
 PAD, UNKNOWN, END = "<pad>", "<unk>", "</s>"
 _LANGUAGE = re.compile(r">>[^<>\s]+<<")
-_BYTE = re.compile("<0x[0-9A-Fa-f]{2}>")
 _UNKNOWN_SURFACE = "⁇"
 
 
@@ -106,13 +106,9 @@ class MarianTokenizer:
         return self._token(id, 0, 0, "")
 
     def decode(self, ids: Sequence[int]) -> str:
-        pieces = [
-            _UNKNOWN_SURFACE if id == self.unk_id else self.pieces[id]
-            for id in ids
-            if id not in self._specials
-        ]
-        text: str = self._processor.decode_pieces(pieces)
-        return text
+        # SentencePiece would leave ▁ and bytes as they are in the pieces that only the other side's
+        # model knows, which a shared vocabulary has.
+        return written(self._token(id, 0, 0, _UNKNOWN_SURFACE) for id in ids)
 
     def to_tensors(self) -> dict[str, Bytes]:
         target = self.target
@@ -138,9 +134,9 @@ class MarianTokenizer:
         piece = self.pieces[id]
         if id == self.unk_id:
             kind = TokenKind.UNKNOWN
-        elif id in self._specials:
+        elif id in self._specials or self._processor.is_control(self._processor[piece]):
             kind = TokenKind.SPECIAL
-        elif _BYTE.fullmatch(piece):
+        elif BYTE_PIECES.fullmatch(piece):
             kind = TokenKind.BYTE
         else:
             kind = TokenKind.PIECE

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 WORD_START = "▁"
-_BYTE_PIECE = re.compile("<0x([0-9A-Fa-f]{2})>")
+BYTE_PIECES = re.compile("(?:<0x[0-9A-Fa-f]{2}>)+")  # a part of a character, byte by byte
 
 
 class TokenKind(StrEnum):
@@ -38,7 +38,7 @@ class Token:
         """What to write on an axis: no word mark, unknown characters as they were typed."""
         if self.kind is TokenKind.UNKNOWN and self.surface:
             return self.surface.removeprefix(WORD_START)
-        if self.kind is TokenKind.PIECE:
+        if self.kind in (TokenKind.PIECE, TokenKind.BYTE):
             return self.piece.removeprefix(WORD_START) or WORD_START
         return self.piece
 
@@ -49,7 +49,21 @@ class Token:
         )
 
     @property
-    def byte(self) -> int | None:
-        """What a byte piece such as ``<0xE2>`` stands for, 0 to 255."""
-        found = _BYTE_PIECE.fullmatch(self.piece) if self.kind is TokenKind.BYTE else None
-        return None if found is None else int(found[1], 16)
+    def data(self) -> bytes:
+        """The UTF-8 that the token contributes to its text, the word mark as a space.
+
+        A byte token such as ``<0xE2><0x80>`` contributes part of a character only.
+        """
+        text = self.surface if self.kind is TokenKind.UNKNOWN and self.surface else self.piece
+        if self.kind is not TokenKind.BYTE:
+            return _encoded(text)
+        data, end = b"", 0
+        for found in BYTE_PIECES.finditer(text):
+            data += _encoded(text[end : found.start()])
+            data += bytes.fromhex(found[0].replace("<0x", "").replace(">", ""))
+            end = found.end()
+        return data + _encoded(text[end:])
+
+
+def _encoded(text: str) -> bytes:
+    return text.replace(WORD_START, " ").encode("utf-8", "surrogatepass")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
 from core.text.tokens import WORD_START, Token, TokenKind
@@ -92,10 +92,10 @@ def join_pieces(tokens: Sequence[Token]) -> Token:
     if len(tokens) == 1:
         return tokens[0]
     text = ""
-    for is_byte, run in groupby(tokens, lambda token: token.byte is not None):
+    for is_byte, run in groupby(tokens, lambda token: token.kind is TokenKind.BYTE):
         if is_byte:
-            spelled = bytes(token.byte for token in run if token.byte is not None)
-            text += spelled.decode("utf-8", "replace")
+            spelled = _decoded(run).replace(" ", WORD_START)
+            text += spelled if text else spelled.removeprefix(WORD_START)
         else:
             text += "".join("" if token.piece == WORD_START else token.label for token in run)
     unknown = any(token.kind is TokenKind.UNKNOWN for token in tokens)
@@ -106,6 +106,19 @@ def join_pieces(tokens: Sequence[Token]) -> Token:
         end=tokens[-1].end,
         surface=text,
     )
+
+
+def written(tokens: Iterable[Token]) -> str:
+    """The text that the tokens spell, without the specials.
+
+    Bytes are joined before they are decoded, so a character may come from several tokens. Bytes
+    that spell none become U+FFFD.
+    """
+    return _decoded(token for token in tokens if token.kind is not TokenKind.SPECIAL).strip(" ")
+
+
+def _decoded(tokens: Iterable[Token]) -> str:
+    return b"".join(token.data for token in tokens).decode("utf-8", "replace")
 
 
 def _is_punctuation(token: Token) -> bool:

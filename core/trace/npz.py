@@ -4,15 +4,15 @@ Arrays: ``source_tokens`` [S] and ``target_tokens`` [T] (text), ``encoder_self``
 ``decoder_self`` [L, H, T, T], ``cross`` [L, H, T, S]; any may be missing, but some attention is
 needed. The map of a head that was pruned has NaN in every cell. More may be there:
 ``predicted_tokens`` [T], ``log_probabilities`` [T], ``text``, ``translation``,
-``special_tokens``, which names those of the tokens that are no words, and ``gates``, the heads that
-were off or scaled. docs/traces.md shows how other programs write them; arrays of other names are
-left alone.
+``special_tokens``, which names those of the tokens that are no words, ``word_mark``, how the
+tokens say where words are, and ``gates``, the heads that were off or scaled. docs/traces.md shows
+how other programs write them; arrays of other names are left alone.
 """
 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import IO, Any
@@ -24,14 +24,16 @@ from core.errors import UserError
 from core.files import atomic_write
 from core.heads import Head, read_gate, write_gate
 from core.npz_file import NpzArrays, open_npz
-from core.text.tokens import Token, TokenKind
-from core.trace.pieces import located, read_tokens, spelled
+from core.text.tokens import WORD_START, Token, TokenKind
+from core.text.words import written
+from core.trace.pieces import WORD_MARKS, located, read_tokens, word_mark
 from core.trace.trace import Attention, AttentionKind, StoredAttention, Trace
 
 _ROW_SUM_TOLERANCE = 1e-2
 _TOKENS = ("source_tokens", "target_tokens", "predicted_tokens")
 _SPECIALS = "special_tokens"
 _GATES = "gates"
+_WORD_MARK = "word_mark"
 
 
 def maps_size(trace: Trace) -> tuple[int, int]:
@@ -66,6 +68,7 @@ def save_npz(
         name: _pieces(getattr(trace, name)) for name in _TOKENS if getattr(trace, name)
     }
     values[_SPECIALS] = _special_pieces(trace)
+    values[_WORD_MARK] = np.array(WORD_START)
     values |= {"text": np.array(trace.text), "translation": np.array(trace.translation)}
     if trace.log_probabilities is not None:
         values["log_probabilities"] = trace.log_probabilities
@@ -126,8 +129,9 @@ def load_npz(path: str | Path) -> Trace:
         log_probabilities = _log_probabilities(path, file)
         gates = _gates(path, file)
         text, translation = (_text(path, file, name) for name in ("text", "translation"))
-    source, target, predicted = (read_tokens(pieces[name], pieces[_SPECIALS]) for name in _TOKENS)
-    text = text or spelled(source or target)
+        mark = _word_mark(path, file)
+    source, target, predicted = _tokens(pieces, mark)
+    text = text or written(source or target)
     return Trace(
         source_tokens=located(source, text),
         target_tokens=target,
@@ -135,7 +139,7 @@ def load_npz(path: str | Path) -> Trace:
         log_probabilities=log_probabilities,
         attention=attention,
         text=text,
-        translation=translation or spelled(predicted or target),
+        translation=translation or written(predicted or target),
         gates=gates,
     )
 
@@ -190,6 +194,31 @@ def _text(path: Path, file: NpzArrays, name: str) -> str:
     if shape or not np.issubdtype(dtype, np.str_):
         raise UserError(f"{path}: {name} has type {dtype}; expected one text.")
     return str(file.read(name))
+
+
+def _word_mark(path: Path, file: NpzArrays) -> str:
+    mark = _text(path, file, _WORD_MARK)
+    if mark and mark not in WORD_MARKS:
+        raise UserError(
+            f"{path}: {_WORD_MARK} is {mark!r}; expected one of {', '.join(WORD_MARKS)}."
+        )
+    return mark
+
+
+def _tokens(pieces: Mapping[str, list[str]], mark: str) -> list[tuple[Token, ...]]:
+    """Of each of ``_TOKENS``.
+
+    Each side is read by what its own pieces show, since an encoder and a decoder may have different
+    tokenizers; a side that shows nothing, by what the other shows.
+    """
+    source, target, predicted = (pieces[name] for name in _TOKENS)
+    specials = pieces[_SPECIALS]
+    of_source, of_target = (
+        mark or word_mark(side, specials) for side in (source, [*target, *predicted])
+    )
+    marks = (of_source or of_target, *(of_target or of_source,) * 2)
+    sides = zip((source, target, predicted), marks, strict=True)
+    return [read_tokens(side, specials, its_mark) for side, its_mark in sides]
 
 
 def _gates(path: Path, file: NpzArrays) -> dict[Head, float]:

@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
-from core.text.tokens import WORD_START, Token, TokenKind
-from core.text.words import join_pieces, word_spans
+from core.text.tokens import BYTE_PIECES, WORD_START, Token, TokenKind
+from core.text.words import written
+from core.trace.byte_level import SPACE, are_byte_level, from_byte_level
 
 _SPECIALS = frozenset(
     {"<s>", "</s>", "<pad>", "<bos>", "<eos>", "<mask>", "<cls>", "<sep>"}
@@ -17,70 +18,103 @@ _SPECIALS = frozenset(
 )
 _MORE_SPECIALS = re.compile(r"<[|｜].+[|｜]>|>>\S+<<")  # <|endoftext|>, >>fra<<
 _UNKNOWNS = frozenset({"<unk>", "[UNK]"})
-_BYTE = re.compile("<0x[0-9A-Fa-f]{2}>")
-_BYTE_SPACE = "Ġ"  # of byte-level vocabularies, see _byte_alphabet
-_END, _GOES_ON = "</w>", "@@"
-_CONTINUES = "##"
+_END, _GOES_ON, _CONTINUES = "</w>", "@@", "##"
+_CONTINUED = re.compile(rf"{_CONTINUES}\w")
+WORD_MARKS = (WORD_START, SPACE, _CONTINUES, _GOES_ON, _END)
+"""How pieces say where words are: ▁ (SentencePiece) or Ġ (byte-level BPE) where one starts, ##
+(WordPiece) or @@ where one goes on, </w> where one ends."""
 
 
-def read_tokens(pieces: Sequence[str], specials: Collection[str] = ()) -> tuple[Token, ...]:
-    """With SentencePiece's ▁ where words start, whichever way the pieces say it: Ġ (byte-level
-    BPE, whose letters for bytes are undone), ## (WordPiece) or @@ where a word goes on, </w>
-    where it ends, ▁ itself; pieces without any mark are whole words.
+def word_mark(pieces: Sequence[str], specials: Collection[str] = ()) -> str:
+    """The one of ``WORD_MARKS`` that the pieces show; "" where they show none."""
+    ordinary = _ordinary(pieces, specials)
+    if any(one.startswith(WORD_START) or BYTE_PIECES.fullmatch(one) for one in ordinary):
+        return WORD_START
+    if any(_CONTINUED.match(one) for one in ordinary):
+        return _CONTINUES
+    if any(one.endswith(_END) for one in ordinary):
+        return _END
+    if are_byte_level(ordinary):
+        return SPACE
+    return _GOES_ON if any(one.endswith(_GOES_ON) for one in ordinary) else ""
+
+
+def read_tokens(
+    pieces: Sequence[str], specials: Collection[str] = (), mark: str = ""
+) -> tuple[Token, ...]:
+    """With SentencePiece's ▁ where words start, whichever way the pieces say it.
+
+    The letters of byte-level pieces become text, and a part of a character its bytes, as in
+    ``<0xE2><0x80>``. Pieces without any mark are whole words.
 
     Args:
         specials: the special tokens, beside those of common models.
+        mark: one of ``WORD_MARKS``; without it the pieces tell.
     """
     known = {one for one in pieces if one in specials or _looks_special(one)}
-    ordinary = [one for one in pieces if one not in known and one not in _UNKNOWNS]
-    if any(one.startswith(WORD_START) for one in ordinary):
-        marked = {one: one for one in ordinary}
-    elif any(one.startswith(_BYTE_SPACE) for one in ordinary):
-        marked = {one: _from_bytes(one) for one in ordinary}
-    else:
-        return _tokens(_words_marked(pieces, known), known)
-    return _tokens([marked.get(one, one) for one in pieces], known)
-
-
-def spelled(tokens: Sequence[Token]) -> str:
-    """What the tokens say, without the specials."""
-    text = ""
-    for span in word_spans(tokens):
-        word = join_pieces(tokens[span.start : span.stop])
-        if word.kind is not TokenKind.SPECIAL:
-            text += " " * word.starts_word + word.label.replace(WORD_START, " ")
-    return text.strip()
+    mark = mark or word_mark(pieces, specials)
+    if mark == _END and are_byte_level(
+        [one.removesuffix(_END) for one in _ordinary(pieces, specials)]
+    ):  # as CLIP has them
+        pieces = [one if one in known or one in _UNKNOWNS else _ended(one) for one in pieces]
+    if mark == SPACE:
+        ordinary = set(_ordinary(pieces, specials))
+        pieces = [from_byte_level(one) if one in ordinary else one for one in pieces]
+    elif mark != WORD_START:
+        pieces = _words_marked(pieces, known)
+    return tuple(Token(piece, kind=_kind(piece, known)) for piece in pieces)
 
 
 def located(tokens: Sequence[Token], text: str) -> tuple[Token, ...]:
-    """With the characters of the text that each covers.
+    """With the characters of the text that each covers; tokens that share a character all cover it.
 
     A token that is not written in the text as its piece is covers none, and the next one is then
     looked for from there on.
     """
     lower = text.lower()
     folds = len(lower) == len(text)  # İ and few others become two characters
-    placed, end, lost = [], 0, False
-    for token in tokens:
-        if token.kind is TokenKind.PIECE and token.label.strip(WORD_START):
-            label = token.label.lower() if folds else token.label
-            start = (lower if folds else text).find(label, end)
-            lost = start < 0 or not (lost or text[end:start].isspace() or start == end)
-            if not lost:
-                end = start + len(label)
-                token = replace(token, start=start, end=end)
-        else:
-            lost |= token.kind in (TokenKind.UNKNOWN, TokenKind.BYTE)
-        placed.append(token)
+    placed: list[Token] = []
+    end, lost = 0, False
+    for is_byte, run in groupby(tokens, lambda token: token.kind is TokenKind.BYTE):
+        for group in [list(run)] if is_byte else [[token] for token in run]:
+            label = written(group) if is_byte else group[0].label
+            if not is_byte and group[0].kind is not TokenKind.PIECE:
+                lost |= group[0].kind is TokenKind.UNKNOWN
+            elif label.strip(WORD_START):
+                start = (lower if folds else text).find(label.lower() if folds else label, end)
+                lost = start < 0 or not (lost or text[end:start].isspace() or start == end)
+                if not lost:
+                    end = start + len(label)
+                    group = _sharing(group, text[start:end], start)
+            placed += group
     return tuple(placed)
+
+
+def _sharing(tokens: Sequence[Token], text: str, start: int) -> list[Token]:
+    """The tokens that spell a stretch of the text, each with the characters that it is part of."""
+    if len(tokens) == 1:
+        return [replace(tokens[0], start=start, end=start + len(text))]
+    characters = [start + n for n, letter in enumerate(text) for _ in letter.encode()]
+    placed: list[Token] = []
+    byte = 0
+    for token in tokens:
+        size = len(token.data.lstrip(b" ") if not placed else token.data)
+        covered = characters[byte : byte + size]
+        byte += size
+        placed.append(replace(token, start=covered[0], end=covered[-1] + 1) if covered else token)
+    return placed
+
+
+def _ordinary(pieces: Sequence[str], specials: Collection[str]) -> list[str]:
+    return [
+        one
+        for one in pieces
+        if one not in specials and one not in _UNKNOWNS and not _looks_special(one)
+    ]
 
 
 def _looks_special(piece: str) -> bool:
     return piece in _SPECIALS or _MORE_SPECIALS.fullmatch(piece) is not None
-
-
-def _tokens(pieces: Sequence[str], specials: Collection[str]) -> tuple[Token, ...]:
-    return tuple(Token(piece, kind=_kind(piece, specials)) for piece in pieces)
 
 
 def _kind(piece: str, specials: Collection[str]) -> TokenKind:
@@ -88,7 +122,12 @@ def _kind(piece: str, specials: Collection[str]) -> TokenKind:
         return TokenKind.UNKNOWN
     if piece in specials:
         return TokenKind.SPECIAL
-    return TokenKind.BYTE if _BYTE.fullmatch(piece) else TokenKind.PIECE
+    return TokenKind.BYTE if BYTE_PIECES.search(piece) else TokenKind.PIECE
+
+
+def _ended(piece: str) -> str:
+    """A byte-level piece that says where its word ends."""
+    return from_byte_level(piece.removesuffix(_END)) + _END * piece.endswith(_END)
 
 
 def _words_marked(pieces: Sequence[str], specials: Collection[str]) -> list[str]:
@@ -96,7 +135,7 @@ def _words_marked(pieces: Sequence[str], specials: Collection[str]) -> list[str]
     ends = any(piece.endswith(_END) for piece in pieces)
     marked = []
     for before, piece in pairwise(["", *pieces]):
-        if piece in specials or piece in _UNKNOWNS:
+        if piece in _UNKNOWNS or piece in specials:
             marked.append(piece)
             continue
         goes_on = piece.startswith(_CONTINUES) and piece != _CONTINUES
@@ -106,27 +145,3 @@ def _words_marked(pieces: Sequence[str], specials: Collection[str]) -> list[str]
         bare = bare.removesuffix(_END).removesuffix(_GOES_ON) or piece
         marked.append(bare if goes_on else WORD_START + bare)
     return marked
-
-
-def _from_bytes(piece: str) -> str:
-    """The text of a byte-level piece; where it holds a part of a character, its bytes."""
-    try:
-        data = bytes(_BYTES[letter] for letter in piece)
-    except KeyError:  # a token that was added as it is
-        return piece
-    if len(data) == 1 and data[0] >= 0x80:
-        return f"<0x{data[0]:02X}>"
-    return data.decode("utf-8", "backslashreplace").replace(" ", WORD_START)
-
-
-def _byte_alphabet() -> dict[str, int]:
-    """The letters that stand for bytes in byte-level BPE (Radford et al. 2019, GPT-2): those that
-    can be seen in Latin-1 for themselves, all others for the letters from U+0100 on."""
-    seen = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(0x100) if byte not in seen]
-    return {chr(byte): byte for byte in seen} | {
-        chr(0x100 + number): byte for number, byte in enumerate(others)
-    }
-
-
-_BYTES = _byte_alphabet()

@@ -5,6 +5,7 @@ On an axis a faint low line before a label is the ▁ of the vocabulary: a word 
 without it continues the word before.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -12,8 +13,8 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
-from core.text.tokens import WORD_START, Token, TokenKind
-from core.text.words import join_pieces
+from core.text.tokens import BYTE_PIECES, WORD_START, Token, TokenKind
+from core.text.words import written
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 ARROW = " → "
@@ -26,8 +27,13 @@ _VISIBLE_SPACE = {" ": "␣", WORD_START: "␣", "\n": "⏎", "\r": "⏎", "\t":
 
 def display_text(token: Token) -> str:
     """The label with everything invisible made visible: spaces, controls, lone surrogates."""
-    byte = token.byte
-    return _visible(token.label) if byte is None else f"⟨{byte:02X}⟩"
+    shown = _visible(token.label)
+    return BYTE_PIECES.sub(_hexadecimal, shown) if token.kind is TokenKind.BYTE else shown
+
+
+def _hexadecimal(pieces: re.Match[str]) -> str:
+    """As in ⟨E2 80⟩ for ``<0xE2><0x80>``."""
+    return f"⟨{pieces[0].replace('><0x', ' ')[3:-1]}⟩"
 
 
 @lru_cache(maxsize=16_384)
@@ -69,14 +75,18 @@ def describe_at(tokens: Sequence[Token], index: int) -> str:
     """`describe` for a token among others: what the bytes around it spell, and whether it goes
     on with the word before."""
     text = describe(tokens[index], index)
-    if tokens[index].byte is not None:
+    if tokens[index].kind is TokenKind.BYTE:
         first, last = index, index + 1
-        while first > 0 and tokens[first - 1].byte is not None:
+        while first > 0 and tokens[first - 1].kind is TokenKind.BYTE:
             first -= 1
-        while last < len(tokens) and tokens[last].byte is not None:
+        while last < len(tokens) and tokens[last].kind is TokenKind.BYTE:
             last += 1
-        spelled = isolated(_visible(join_pieces(tokens[first:last]).label))
-        place = f"byte {index - first + 1} of {last - first}"
+        spelled = isolated(_visible(written(tokens[first:last])))
+        sizes = [len(token.data.lstrip(b" ")) for token in tokens[first:last]]
+        before = sum(sizes[: index - first])
+        upto = before + sizes[index - first]
+        which = f"byte {upto}" if upto == before + 1 else f"bytes {before + 1} to {upto}"
+        place = f"{which} of {sum(sizes)}"
         return f"{text}\n{place}" + (f", together {spelled}" if last - first > 1 else "")
     if index > 0 and not tokens[index].starts_word:
         return f"{text}\ncontinues the word before"

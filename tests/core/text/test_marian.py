@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from transformers import MarianTokenizer as MarianTokenizerOfTransformers
 
 from core.errors import UserError
 from core.text.marian import MarianTokenizer, marian_tokenizer
@@ -14,6 +16,7 @@ from tests.core.checkpoints.marian_folders import (
     ENGLISH,
     GERMAN,
     pieces,
+    save_tokenizer,
     sentencepiece_model,
     vocabulary,
 )
@@ -155,3 +158,30 @@ def test_a_file_without_a_tokenizer_is_refused() -> None:
     del tensors["tokenizer.vocabulary"]
     with pytest.raises(UserError, match="not that of a Marian model"):
         from_tensors(tensors)
+
+
+def test_pieces_that_only_the_source_side_knows_are_spelled_like_any_other(
+    tmp_path: Path,
+) -> None:
+    """A shared vocabulary has pieces that the target's SentencePiece model does not know."""
+    known = set(pieces(GERMAN, 110))
+    foreign = [id for piece, id in SHARED.items() if piece not in known and piece.startswith("▁")]
+    assert foreign
+    save_tokenizer(tmp_path, SHARED, None)
+    theirs = MarianTokenizerOfTransformers.from_pretrained(tmp_path)
+    german = TOKENIZER.target.encode(GERMAN[0])
+    for mixed in ([*german[:4], *foreign[:3], *german[4:]], foreign, [*foreign, *german]):
+        text = TOKENIZER.target.decode(mixed)
+        assert "▁" not in text
+        assert text == theirs.decode(mixed, clean_up_tokenization_spaces=False)
+
+
+def test_bytes_are_joined_whichever_side_knows_them() -> None:
+    """`transformers` leaves <0x42> in the text where the target's model has no bytes."""
+    bytes_ = [f"<0x{byte:02X}>" for byte in "€B".encode()]
+    shared = vocabulary((*pieces(ENGLISH, 120), *pieces(GERMAN, 110), *bytes_))
+    target = marian_tokenizer(SOURCE, TARGET, shared, None, shared["<pad>"]).target
+    das = target.encode("Das")
+    ids = [*das, *(shared[piece] for piece in bytes_), *das]
+    assert target.decode(ids) == "Das€B Das"
+    assert target.decode([*das, shared["<0xE2>"], *das]) == "Das\ufffd Das"

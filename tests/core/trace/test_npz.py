@@ -94,6 +94,7 @@ def test_a_file_is_plain_numpy(path: Path) -> None:
             "predicted_tokens": (T,),
             "log_probabilities": (T,),
             "special_tokens": (2,),
+            "word_mark": (),
             "gates": (2,),
             "text": (),
             "translation": (),
@@ -326,3 +327,42 @@ def test_a_folder_that_may_not_be_written_is_the_users_error(tmp_path: Path) -> 
 def test_saving_into_a_missing_folder_is_the_users_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="Could not write"):
         save_npz(trace(), tmp_path / "nowhere" / "a.npz")
+
+
+def _foreign(path: Path, source: list[str], target: list[str], **more: Any) -> Trace:
+    """A file of another program, read."""
+    maps = {
+        name: np.full((1, 1, len(queries), len(keys)), 1 / len(keys))
+        for name, queries, keys in (("encoder_self", source, source), ("cross", target, source))
+    }
+    np.savez(path, source_tokens=source, target_tokens=target, **maps, **more)
+    return load_npz(path)
+
+
+def test_a_side_that_shows_no_mark_is_read_as_the_other(path: Path) -> None:
+    loaded = _foreign(path, ["play", "ing"], ["Ġspie", "len"])
+    assert [token.piece for token in loaded.source_tokens] == ["play", "ing"]
+    assert loaded.translation == "spielen"
+
+
+def test_each_side_is_read_by_its_own_mark(path: Path) -> None:
+    """A BERT that encodes and a GPT-2 that decodes."""
+    loaded = _foreign(path, ["play", "##ing"], ["j", "oue", "ÃĢ", "Ġla"])
+    assert [token.piece for token in loaded.source_tokens] == ["▁play", "ing"]
+    assert [token.piece for token in loaded.target_tokens] == ["j", "oue", "À", "▁la"]
+
+
+def test_the_file_can_say_how_words_are_marked(path: Path) -> None:
+    loaded = _foreign(path, ["un", "like", "ly"], ["a"], word_mark="Ġ")
+    assert loaded.text == "unlikely"
+    with pytest.raises(UserError, match=r"word_mark is '%'; expected one of ▁, Ġ, ##, @@, </w>\."):
+        _foreign(path, ["a"], ["b"], word_mark="%")
+
+
+def test_pieces_without_a_mark_survive_being_saved_again(path: Path) -> None:
+    loaded = _foreign(path, ["æĹ¥", "æľ", "¬"], ["caf", "Ã©"])
+    save_npz(loaded, path)
+    again = load_npz(path)
+    assert again.source_tokens == loaded.source_tokens
+    assert again.target_tokens == loaded.target_tokens
+    assert (again.text, again.translation) == ("日本", "café")

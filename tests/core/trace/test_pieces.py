@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from core.text.tokens import Token, TokenKind
-from core.trace.pieces import located, read_tokens, spelled
+from core.text.words import written
+from core.trace.pieces import located, read_tokens
 
 WAYS = {
     "SentencePiece": ["▁play", "ing", "▁it", "</s>"],
@@ -24,7 +25,7 @@ def test_words_are_found_in_the_pieces_of_any_tokenizer(pieces: list[str]) -> No
     assert [token.label for token in words] == ["play", "ing", "it"]
     assert not words[1].starts_word
     assert words[2].starts_word
-    assert spelled(tokens) == "playing it"
+    assert written(tokens) == "playing it"
 
 
 def test_pieces_without_any_mark_are_words() -> None:
@@ -60,9 +61,10 @@ def test_the_letters_of_byte_level_pieces_are_undone(words: list[str]) -> None:
 def test_a_byte_of_a_character_stays_a_byte() -> None:
     pieces = ["Ġa", "Ã", "¼", "Ġæĸ"]
     first, second, third, fourth = read_tokens(pieces)
-    assert (second.byte, third.byte) == (0xC3, 0xBC)
-    assert spelled((first, second, third)) == "aü"
-    assert fourth.label == "\\xe6\\x96"
+    assert (second.data, third.data) == (b"\xc3", b"\xbc")
+    assert written((first, second, third)) == "aü"
+    assert (fourth.kind, fourth.label) == (TokenKind.BYTE, "<0xE6><0x96>")
+    assert fourth.starts_word
 
 
 def test_tokens_are_found_in_the_text_they_are_from() -> None:
@@ -75,7 +77,7 @@ def test_tokens_are_found_in_the_text_they_are_from() -> None:
 @given(st.lists(st.sampled_from(["▁a", "▁ab", "b", "▁", ".", "▁É", "<unk>", "</s>"])))
 def test_places_are_those_of_the_pieces_and_never_overlap(pieces: list[str]) -> None:
     tokens = read_tokens(pieces)
-    text = spelled(tokens)
+    text = written(tokens)
     end = 0
     for token in located(tokens, text):
         if token.end:
@@ -83,5 +85,5 @@ def test_places_are_those_of_the_pieces_and_never_overlap(pieces: list[str]) -> 
             assert text[token.start : token.end] == token.label
             end = token.end
     if "<unk>" not in pieces:
-        written = [one for one in tokens if one.kind is TokenKind.PIECE and one.piece != "▁"]
-        assert sum(one.end > 0 for one in located(tokens, text)) == len(written)
+        words = [one for one in tokens if one.kind is TokenKind.PIECE and one.piece != "▁"]
+        assert sum(one.end > 0 for one in located(tokens, text)) == len(words)

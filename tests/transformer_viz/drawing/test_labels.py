@@ -60,6 +60,9 @@ def test_bytes_are_readable_and_say_what_they_spell_together() -> None:
     assert [display_text(token) for token in euro] == ["⟨E2⟩", "⟨82⟩", "⟨AC⟩"]
     assert "byte 2 of 3, together €" in describe_at(tokens, 2)
     assert describe_at(euro[:1], 0).endswith("byte 1 of 1")
+    half = [Token("▁<0xE2><0x82>", kind=TokenKind.BYTE), Token("<0xAC>", kind=TokenKind.BYTE)]
+    assert [display_text(token) for token in half] == ["⟨E2 82⟩", "⟨AC⟩"]
+    assert "bytes 1 to 2 of 3, together €" in describe_at(half, 0)
 
 
 def test_a_description_among_others_says_what_continues_a_word() -> None:
