@@ -1,14 +1,33 @@
 """Tests need no display, whatever the machine has, and never fail for being slow."""
 
+import importlib
 import os
+import sys
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from core.model.product_choice import UNMEASURED, forced
 from tests.permissions import counting_permissions
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+KERNEL = os.environ.get("TRANSFORMER_VIZ_PRODUCT")
+"""Of all matrix products, if it is named: the tests pass with each. By default nothing is measured,
+nor kept in the user's cache."""
+os.environ.setdefault("TRANSFORMER_VIZ_PRODUCT", "columns")
+
+
+@pytest.fixture(autouse=True)
+def chosen_product() -> None:
+    """What one test chooses does not hold in the next."""
+    product = sys.modules.get("core.model.product")
+    if KERNEL and product is None:
+        product = importlib.import_module("core.model.product")
+    if product is not None:
+        product.choose(forced(KERNEL) if KERNEL else UNMEASURED)
+
 
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")

@@ -26,7 +26,7 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.presets": {"core.config", "core.training.config"},
     "core.text": set(),
     "core.corpus": {"core.text"},
-    "core.model": {"core.config"},
+    "core.model": {"core.config", "core.remote.cache"},
     "core.decoding": {"core.config", "core.model", "core.text"},
     "core.trace": {"core.config", "core.decoding", "core.model", "core.text"},
     "core.checkpoints": {
@@ -55,6 +55,7 @@ APP_VALUES = {
     *("core.errors", "core.files", "core.config", "core.bundled", "core.heads"),
     *("core.decoding.beam_tree", "core.decoding.penalty"),
     "core.checkpoints.kinds",
+    "core.model.product_choice",
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
     *("core.training.probe", "core.training.probe_log", "core.training.run_folder"),
     *("core.training.jsonl", "core.training.lines"),

@@ -106,6 +106,11 @@ class Backend(Protocol):
         """An English text with so many words pushed into it."""
         ...
 
+    def measure_products(self, context: Context) -> None:
+        """Measure which matrix products are fastest here, for the next start: within this one the
+        same question has the same answer to the last digit."""
+        ...
+
     def resolution(self, context: Context) -> Resolution:
         """Minimal pairs, and how often each head finds what "it" means."""
         ...
@@ -151,7 +156,7 @@ class TorchBackend:
         from core.checkpoints.opening import open_model
 
         context.report(f"Reading {path.name} …")
-        checkpoint = open_model(path)
+        checkpoint = open_model(path, measures=False)  # the first picture is not to wait
         context.check()
         return _info(kind, path, checkpoint), checkpoint
 
@@ -274,6 +279,11 @@ class TorchBackend:
         both = resolving_heads(checkpoint.model, checkpoint.tokenizer, drawn, check=context.check)
         pairs = (ItPair(sentence(first), sentence(second)) for first, second in drawn[:SHOWN_PAIRS])
         return Resolution((*famous_pairs(), *pairs), both, len(drawn))
+
+    def measure_products(self, context: Context) -> None:
+        from core.model.measuring import best_choice
+
+        best_choice(limit=self._threads)
 
     def stretch(self, text: str, words: int, context: Context) -> str:
         from core.corpus.grammar.stretch import stretch_text

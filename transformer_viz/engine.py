@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 LANES = (
     *("load", "stretch", "explain", "gates", "decode", "tree"),
-    *("positions", "what_if", "quantities", "pairs", "compare"),
+    *("positions", "what_if", "quantities", "pairs", "compare", "measure"),
 )
 """In the order in which waiting questions are taken; in each lane the newest wins."""
 
@@ -51,6 +51,7 @@ class Engine(QObject):
         super().__init__(parent)
         self._backend = backend
         self._gates = ALL_ON
+        self._measured = False
         self._worker = Worker("engine", lanes=LANES, parent=self)
 
     def load(self, path: Path) -> None:
@@ -74,10 +75,22 @@ class Engine(QObject):
         self._worker.submit(
             "explain",
             self._gated(run, self._gates),
-            done=self.explained.emit,
+            done=self._explained,
             failed=self._report(self.explainFailed.emit),
             progress=self.progressed.emit,
         )
+
+    def _explained(self, explanation: Explanation) -> None:
+        self.explained.emit(explanation)
+        if not self._measured:
+            self._measured = True
+            self.ask(
+                "measure",
+                lambda backend, context: backend.measure_products(context),
+                done=lambda _: None,
+                failed=lambda _: None,
+                gates=ALL_ON,
+            )
 
     def cancel_explain(self) -> None:
         self._worker.cancel("explain")

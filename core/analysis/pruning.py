@@ -17,7 +17,7 @@ from torch import Tensor
 from core.errors import UserError
 from core.heads import Head
 from core.model.attention import CrossAttention, SelfAttention
-from core.model.layout import column_major
+from core.model.product import store_as_chosen
 from core.model.transformer import Transformer
 
 
@@ -36,7 +36,7 @@ def prune(model: Transformer, heads: Iterable[Head]) -> Transformer:
     if codes >= {head.code for head in config.every_head()}:
         raise UserError("A model without any head attends to nothing; leave at least one.")
     smaller = Transformer(dataclasses.replace(config, pruned_heads=tuple(sorted(codes))))
-    column_major(smaller)
+    store_as_chosen(smaller)
     smaller.to(model.source_embedding.weight)
     tensors: dict[str, Tensor] = dict(model.named_parameters())
     for name, block in model.named_modules():

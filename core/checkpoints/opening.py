@@ -15,16 +15,26 @@ if TYPE_CHECKING:
     from core.checkpoints.native import Checkpoint
 
 
-def open_model(path: str | Path, device: str | torch.device = "cpu") -> Checkpoint:
+def open_model(
+    path: str | Path, device: str | torch.device = "cpu", *, measures: bool = True
+) -> Checkpoint:
     """A model in evaluation mode and float32: ours, a MarianMT folder, or a Marian `.npz`.
+
+    Unless matrix products were chosen before, the fastest are used from now on; ``measures`` says
+    whether to measure for it where that was never done (``core.model.measuring``).
 
     Raises:
         UserError: it is missing, damaged, or of a kind that cannot be opened.
     """
     from core.checkpoints.native import Checkpoint, load_checkpoint
     from core.checkpoints.origin import origin
+    from core.model.measuring import use_best
+    from core.model.product import chosen
+    from core.model.product_choice import UNMEASURED
 
     kind, path = recognise(path)
+    if chosen() is UNMEASURED:
+        use_best(measures=measures)
     if kind is Kind.NATIVE:
         return load_checkpoint(path, device)
     if kind is Kind.MARIAN_FOLDER:

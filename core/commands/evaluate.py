@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 from core.bundled import model_path
 from core.checkpoints.kinds import Kind, recognise
 from core.commands.counting import Counting
-from core.commands.translate import add_int8_argument, add_search_arguments, chosen_search
+from core.commands.translate import (
+    add_search_arguments,
+    add_speed_arguments,
+    chosen_search,
+    set_speed,
+)
 from core.errors import UserError
 from core.fields import require
 
@@ -62,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", type=int, default=600, help="minimal pairs for --gold (600)")
     parser.add_argument("--seed", type=int, default=0, help="of the sentences for --gold (0)")
     add_search_arguments(parser)
-    add_int8_argument(parser)
+    add_speed_arguments(parser)
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or mps")
     parser.add_argument("--json", action="store_true", help="the result as one JSON object")
     parser.add_argument(
@@ -214,6 +219,7 @@ def _load(args: argparse.Namespace) -> Checkpoint:
     from core.checkpoints.opening import open_model
     from core.device import choose_device
 
+    set_speed(args)
     checkpoint = open_model(model_path(args.model), choose_device(args.device))
     if args.int8:
         from core.model.int8 import to_int8

@@ -29,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", help="say what this device name means on this machine instead, if it is there"
     )
+    parser.add_argument(
+        "--speed", action="store_true", help="say how fast matrix products are on this machine"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as one JSON object")
     form.add_argument("--card", action="store_true", help="a file's card, as Markdown")
@@ -42,6 +45,11 @@ def run(args: argparse.Namespace) -> int:
         from core.device import choose_device
 
         print(choose_device(args.device))
+        return 0
+    if args.speed:
+        from core.commands.speed import report
+
+        print(report(as_json=args.json))
         return 0
     is_preset = args.model in PRESETS
     if args.card:

@@ -11,6 +11,7 @@ from typing import Any
 from core.commands.listening import run_listened
 from core.errors import UserError
 from core.files import is_file, read_problem
+from core.model.product_choice import WISHES
 from core.presets import PRESETS, preset
 from core.training.config import GRAMMAR, PRECISIONS, RunConfig
 
@@ -46,7 +47,11 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int)
     parser.add_argument("--device", help="auto, cpu, cuda, cuda:N or mps")
     parser.add_argument("--precision", help=f"{', '.join(PRECISIONS)}; half on CUDA only")
-    parser.add_argument("--threads", type=int, help="CPU threads; all by default")
+    parser.add_argument("--threads", type=int, help="CPU threads; measured by default")
+    parser.add_argument(
+        "--product",
+        help=f"kernel of matrix products on a CPU: {', '.join(WISHES)} (auto: the fastest)",
+    )
     parser.add_argument(
         "--set",
         nargs="+",
@@ -78,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
 def configuration(args: argparse.Namespace) -> RunConfig:
     """The preset or file with the changes that the options ask for."""
     changes = dict(_setting(text) for text in args.settings)
-    for name in ("licence", "steps", "seed", "device", "precision", "threads"):
+    for name in ("licence", "steps", "seed", "device", "precision", "threads", "product"):
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
     for name in ("data", "validation"):
@@ -95,7 +100,7 @@ def command_line(args: argparse.Namespace) -> str:
         if specs is not None:
             names = [",".join(Path(part).name for part in spec.split(",")) for spec in specs]
             words += [f"--{name}", *names]
-    for name in ("licence", "steps", "seed", "device", "precision", "threads"):
+    for name in ("licence", "steps", "seed", "device", "precision", "threads", "product"):
         value = getattr(args, name)
         if value is not None:
             words += [f"--{name}", str(value)]

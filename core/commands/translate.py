@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from core.bundled import model_path
 from core.errors import UserError
 from core.files import read_problem
+from core.model.product_choice import AUTO, WISHES
 
 if TYPE_CHECKING:
     from core.decoding.config import SearchConfig
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--file", type=Path, metavar="F", help="the lines of a file instead")
     add_search_arguments(parser)
-    add_int8_argument(parser)
+    add_speed_arguments(parser)
     parser.add_argument("--json", action="store_true", help="a JSON object for each line")
 
 
@@ -47,12 +48,34 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_int8_argument(parser: argparse.ArgumentParser) -> None:
+def add_speed_arguments(parser: argparse.ArgumentParser) -> None:
+    """What ``set_speed`` reads, and --int8."""
     parser.add_argument(
         "--int8",
         action="store_true",
         help="compute in 8 bits: faster, and a little less exact",
     )
+    parser.add_argument(
+        "--product",
+        choices=WISHES,
+        default=AUTO,
+        help="the kernel of matrix products (auto: the fastest, measured once)",
+    )
+
+
+def set_speed(args: argparse.Namespace) -> None:
+    """Choose kernels and threads, before the model is opened.
+
+    Raises:
+        UserError: this build of torch lacks the kernel.
+    """
+    import torch
+
+    from core.model.measuring import use_best
+
+    choice = use_best(args.product)
+    if choice.threads is not None:
+        torch.set_num_threads(choice.threads)
 
 
 def chosen_search(args: argparse.Namespace, provenance: Mapping[str, Any]) -> SearchConfig:
@@ -70,6 +93,7 @@ def run(args: argparse.Namespace) -> int:
     from core.checkpoints.opening import open_model
     from core.decoding.translate import translate
 
+    set_speed(args)
     checkpoint = open_model(model_path(args.model))
     if args.int8:
         from core.model.int8 import to_int8

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from core.model.product import Linear
 from core.model.recording import Projections
 
 
@@ -59,11 +60,11 @@ def attention_weights(query: Tensor, key: Tensor, allowed: Tensor | None = None)
     return weights.masked_fill(~allowed, 0.0)
 
 
-def _linear(inputs: int, outputs: int, bias: bool) -> nn.Linear:
+def _linear(inputs: int, outputs: int, bias: bool) -> Linear:
     """Without torch's warning of a matrix without rows, in a layer whose heads are all pruned."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Initializing zero-element tensors")
-        return nn.Linear(inputs, outputs, bias=bias)
+        return Linear(inputs, outputs, bias=bias)
 
 
 class _Attention(nn.Module):

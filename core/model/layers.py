@@ -14,6 +14,7 @@ from core.config import ModelConfig
 from core.heads import AttentionKind
 from core.model.attention import CrossAttention, SelfAttention
 from core.model.dropout import Dropout
+from core.model.product import Linear
 from core.model.recording import Recording
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -44,8 +45,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, activation: str) -> None:
         super().__init__()
-        self.inner = nn.Linear(d_model, d_ff)
-        self.outer = nn.Linear(d_ff, d_model)
+        self.inner = Linear(d_model, d_ff)
+        self.outer = Linear(d_ff, d_model)
         self.activation = ACTIVATIONS[activation]
 
     def forward(self, x: Tensor) -> Tensor:

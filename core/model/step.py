@@ -3,7 +3,7 @@
 What a decoder layer computes, without the modules around it: a step is so small that looking its
 parts up, hundreds of times, would take a tenth to a quarter of its time. It looks them up once.
 
-Legend: B sentences, R hypotheses of each, H heads, D d_model, d_k and d_v head widths.
+Legend: B sentences, R hypotheses of each, N = B·R, H heads, D d_model, d_k and d_v head widths.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.model.attention import attend
 from core.model.cache import LayerCache
 from core.model.layers import DecoderLayer
+from core.model.product import Linear
 from core.model.recording import Projections, Recording
 
 
-def direct(module: nn.Module) -> Callable[[Tensor], Tensor]:
-    """What calling the module computes, its parameters looked up now."""
-    if type(module) is nn.Linear:
-        return partial(F.linear, weight=module.weight, bias=module.bias)
+def direct(module: nn.Module, rows: int = 1) -> Callable[[Tensor], Tensor]:
+    """What calling the module computes, its parameters looked up now, for about so many rows."""
+    if type(module) is Linear:
+        return module.bound(rows)
     if type(module) is nn.LayerNorm:
         return partial(
             torch.layer_norm,
@@ -44,16 +44,17 @@ class LayerStep:
     source are never copied for them.
     """
 
-    def __init__(self, layer: DecoderLayer) -> None:
+    def __init__(self, layer: DecoderLayer, rows: int) -> None:
+        """``rows``: N that it will be fed at first."""
         self._own = layer.self_attention
-        self._query_key_value = direct(self._own.query_key_value)
-        self._own_output = direct(self._own.output)
+        self._query_key_value = direct(self._own.query_key_value, rows)
+        self._own_output = direct(self._own.output, rows)
         self._cross = layer.cross_attention
-        self._query = direct(self._cross.query)
-        self._cross_output = direct(self._cross.output)
-        self._inner = direct(layer.feed_forward.inner)
+        self._query = direct(self._cross.query, rows)
+        self._cross_output = direct(self._cross.output, rows)
+        self._inner = direct(layer.feed_forward.inner, rows)
         self._activation = layer.feed_forward.activation
-        self._outer = direct(layer.feed_forward.outer)
+        self._outer = direct(layer.feed_forward.outer, rows)
         self._pre_norm = layer.self_attention_residual.pre_norm
         self._own_norm = direct(layer.self_attention_residual.norm)
         self._cross_norm = direct(layer.cross_attention_residual.norm)

@@ -17,8 +17,8 @@ from core.model.attention import CrossAttention, SelfAttention
 from core.model.cache import DecoderCache
 from core.model.dropout import Dropout
 from core.model.layers import DecoderLayer, EncoderLayer
-from core.model.packed import PackedLinear
 from core.model.positions import LearnedPositions, NoPositions, SinusoidalPositions, positions
+from core.model.product import Product
 from core.model.recording import Recording
 from core.model.step import LayerStep
 
@@ -49,7 +49,7 @@ class Transformer(nn.Module):
             nn.Parameter(torch.zeros(config.target_vocabulary)) if config.output_bias else None
         )
         self.int8_output: nn.Module | None = None  # set by ``core.model.int8.to_int8``
-        self._linear = PackedLinear()
+        self._output = Product()
         self.positions: SinusoidalPositions | LearnedPositions | NoPositions = positions(config)
         self.dropout = Dropout(config.dropout)
         self.encoder = nn.ModuleList(
@@ -68,7 +68,7 @@ class Transformer(nn.Module):
         return nn.LayerNorm(self.config.d_model, eps=self.config.norm_epsilon)
 
     def train(self, mode: bool = True) -> Transformer:
-        self._linear.forget()  # an optimiser may have changed the weights
+        self._output.forget()  # an optimiser may have changed the weights
         super().train(mode)
         return self
 
@@ -103,7 +103,7 @@ class Transformer(nn.Module):
     def logits(self, hidden: Tensor) -> Tensor:
         """[…, D] → [..., V], by the embedding matrix where it is shared (section 3.4)."""
         if self.int8_output is None:
-            logits = self._linear(hidden, self.output_embedding.weight, self.output_bias)
+            logits = self._output(hidden, self.output_embedding.weight, self.output_bias)
         else:
             logits = self.int8_output(hidden)
         for id in self.config.suppressed_ids:
@@ -120,7 +120,7 @@ class Transformer(nn.Module):
         cross = [layer.cross_attention.project_memory(memory) for layer in self.decoder_layers()]
         allowed = self.source_allowed(source)
         cache = DecoderCache(self.config, cross, allowed, rows_per_sentence, capacity)
-        cache.steps = [LayerStep(layer) for layer in self.decoder_layers()]
+        cache.steps = [LayerStep(layer, cache.rows) for layer in self.decoder_layers()]
         return cache
 
     def step(

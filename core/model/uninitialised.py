@@ -9,19 +9,21 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from core.config import ModelConfig
+from core.model.product import chosen
 from core.model.transformer import Transformer
 
 
 def uninitialised(config: ModelConfig) -> Transformer:
-    """Its weights hold whatever was in memory, column by column as ``column_major`` stores them.
+    """Its weights hold whatever was in memory, stored as ``store_as_chosen`` does.
 
     The system hands out memory as it is written to, so that they cost none before.
     """
     with _WithoutInitialising():
         model = Transformer(config)
-    for module in model.modules():
-        if isinstance(module, nn.Linear):
-            module.weight.data = module.weight.data.new_empty(module.weight.shape[::-1]).t()
+    if chosen().columns:
+        for module in model.modules():
+            if isinstance(module, nn.Linear):
+                module.weight.data = module.weight.data.new_empty(module.weight.shape[::-1]).t()
     return model
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from core.config import ModelConfig
 from core.errors import UserError
 from core.fields import from_mapping, require, require_choice, require_share
+from core.model.product_choice import AUTO, WISHES
 from core.training.probe import LONGEST_PROBE, is_probe
 
 GRAMMAR = "grammar"
@@ -69,7 +70,11 @@ class TrainingConfig:
             translation after a tab where there is one; see ``core.training.probes``.
         probe_points: how often, evenly in the logarithm of the step, besides once at the start;
             0 records nothing.
-        threads: of the CPU; None for all. Sums depend on it in the last bit, so a run keeps it.
+        threads: of the CPU; None for as many as are measured to be fastest. Sums depend on it in
+            the last bit, so a run keeps it.
+        product: which kernel computes matrix products in float32 on a CPU: "auto" for the fastest,
+            or one of ``core.model.product_choice.KERNELS``. Sums depend on it in the last bit; what
+            was chosen is in run.json, and a run keeps it.
         tensorboard: write the curves for TensorBoard too, into the run folder.
     """
 
@@ -110,6 +115,7 @@ class TrainingConfig:
     tf32: bool = True
     compile: bool = False
     threads: int | None = None
+    product: str = AUTO
     tensorboard: bool = False
 
     def __post_init__(self) -> None:
@@ -190,6 +196,7 @@ class TrainingConfig:
         )
         require_choice("best_by", self.best_by, BEST_BY)
         require_choice("precision", self.precision, PRECISIONS)
+        require_choice("product", self.product, WISHES)
         require(
             self.device in ("auto", "cpu", "cuda", "mps")
             or (self.device.startswith("cuda:") and self.device[5:].isdecimal()),

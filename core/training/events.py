@@ -41,7 +41,8 @@ class Preparing(Event):
 class Started(Event):
     """``unexpected_end``: the process before was killed. ``repeated``: updates after ``step`` that
     it had logged and that are done again. ``odd_lines``: lines of the run's files that no run
-    writes and that were left out.
+    writes and that were left out. ``products``: which kernels compute matrix products on a CPU,
+    in words.
     """
 
     name = "started"
@@ -54,6 +55,7 @@ class Started(Event):
     device: str
     precision: str
     threads: int
+    products: str = ""
     data: list[str]
     unexpected_end: bool = False
     repeated: int = 0

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from core.model.product import add_product, multiply
+
 _CHUNK = 512
 
 
@@ -73,7 +75,7 @@ class _CrossEntropy(torch.autograd.Function):
             chunk = slice(start, start + _CHUNK)
             x = hidden[chunk].to(matrix.dtype)  # [C, D]
             gold = target[chunk, None]  # [C, 1]
-            log_p = torch.mm(x, matrix.t(), out=products[: len(x)]).to(wide)  # [C, V]
+            log_p = multiply(x, matrix, out=products[: len(x)]).to(wide)  # [C, V]
             if bias is not None:
                 log_p += bias
             torch.log_softmax(log_p, dim=-1, out=log_p)
@@ -112,11 +114,8 @@ class _Gradients:
         if self.bias is not None:
             self.bias += error.sum(dim=0)
         error = error.to(matrix.dtype)
-        self.hidden[chunk] = error @ matrix
-        if self.weight.dtype == error.dtype:
-            self.weight.addmm_(error.t(), x)
-        else:
-            self.weight += error.t() @ x
+        self.hidden[chunk] = multiply(error, matrix.t())
+        add_product(self.weight, error.t(), x.t())
 
 
 def _product_dtype(x: Tensor) -> torch.dtype:

@@ -8,17 +8,23 @@ import torch
 
 from core.device import available_threads, choose_device
 from core.errors import UserError
+from core.model.measuring import best_choice
+from core.model.product import choose
+from core.model.product_choice import UNMEASURED, ProductChoice
 from core.training.config import RunConfig, TrainingConfig
 from core.training.tensorboard import require_tensorboard
 from core.training.workers import Workers
 
 
-def settle(config: RunConfig, workers: Workers) -> RunConfig:
+def settle(config: RunConfig, workers: Workers, products: ProductChoice | None = None) -> RunConfig:
     """Put the device and threads that will be used in place of "auto" and None, and use them.
+
+    Args:
+        products: the kernels of matrix products that the run began with; None to choose them.
 
     Raises:
         UserError: the device is not there, or cannot compute in this precision, or the package for
-            TensorBoard is missing.
+            TensorBoard is missing, or this build of torch lacks the kernel that is asked for.
     """
     training = config.training
     device = choose_device(training.device)
@@ -33,7 +39,13 @@ def settle(config: RunConfig, workers: Workers) -> RunConfig:
         require_tensorboard()
     if device.type == "cuda":
         torch.set_float32_matmul_precision("high" if training.tf32 else "highest")
-    threads = training.threads or max(1, available_threads() // workers.local_count)
+    limit = training.threads or max(1, available_threads() // workers.local_count)
+    torch.set_num_threads(limit)
+    if products is None:
+        # There is nothing to choose on other devices.
+        products = best_choice(training.product) if device.type == "cpu" else UNMEASURED
+    choose(products)
+    threads = training.threads or products.training_threads or limit
     torch.set_num_threads(threads)
     return dataclasses.replace(
         config, training=dataclasses.replace(training, device=str(device), threads=threads)

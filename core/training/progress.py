@@ -55,6 +55,9 @@ class Progress:
                     f"{event.parameters:,} parameters, {event.vocabulary:,} pieces, "
                     f"{event.pairs_per_epoch:,} pairs an epoch, {event.device}, {event.precision}"
                 )
+                if event.products:
+                    threads = f"{event.threads} thread{'s' * (event.threads != 1)}"
+                    self._write(f"matrix products on {threads}: {event.products}")
             case Step():
                 self._show(self._line(event))
             case Validation():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,9 @@ from core.checkpoints.header import read_header
 from core.errors import UserError
 from core.files import is_file, write_problem
 from core.model.initialisation import initialise
+from core.model.kernels import PRESENT
+from core.model.product import choose, chosen
+from core.model.product_choice import UNMEASURED, ProductChoice
 from core.model.transformer import Transformer
 from core.text.sentence_pieces import SentencePieceTokenizer, train_tokenizer
 from core.training.config import MAY_CHANGE, RunConfig, TrainingConfig
@@ -62,6 +65,7 @@ def start_run(
         if workers.first:
             RunFolder.require_free(path)
         config = settle(config, workers)
+    choose(workers.broadcast(chosen()))
     with _preparation_may_stop(RunFolder(path), tell), _new_folder(path, workers) as folder:
         trainer, about = _prepare(folder, config, command, tell, should_stop, workers)
         trainer.save_state()
@@ -123,6 +127,7 @@ def _prepare(
         "software": software_versions(),
         "data": [*survey.report, *_vocabulary_report(tokenizer.vocab_size, asked)],
         "data_checksum": survey.checksum,
+        "products": chosen().to_dict(),
     }
     trainer = Trainer(
         config,
@@ -203,7 +208,8 @@ def _resume(
                 f"{path} {early} {done:,} of {training.steps:,} updates; "
                 f"to train on, give a larger number: transformer-viz resume {path} --steps N."
             )
-        settle(config, workers)
+        products = _products(folder, about)
+        settle(config, workers, products)
         watch = _watch(folder, tell, should_stop, step=done)
         survey = saved_survey(folder.data, training, watch) or take_survey(training, watch)
         if survey.checksum != about.get("data_checksum"):
@@ -234,7 +240,40 @@ def _resume(
         if extra:
             folder.take_back_probe(done)
         trainer.prune_checkpoints()
-    _train(trainer, survey.report, resumed=True, unexpected_end=unexpected_end, back=taken_back)
+    _train(
+        trainer,
+        [*survey.report, *_lacking(products)],
+        resumed=True,
+        unexpected_end=unexpected_end,
+        back=taken_back,
+    )
+
+
+def _products(folder: RunFolder, about: Mapping[str, Any]) -> ProductChoice:
+    """The kernels that the run began with; earlier versions had no choice.
+
+    Raises:
+        UserError: what run.json says of them was changed.
+    """
+    if "products" not in about:
+        return UNMEASURED
+    try:
+        return ProductChoice.from_dict(about["products"])
+    except ValueError as error:
+        raise UserError(
+            f'{folder.record} is damaged: "products" does not say which kernels the run began '
+            "with; remove it to go on with those of earlier versions."
+        ) from error
+
+
+def _lacking(products: ProductChoice) -> list[str]:
+    missing = sorted(products.names() - PRESENT.keys())
+    if not missing:
+        return []
+    return [
+        f"the run began with matrix products by {', '.join(missing)}, which this PyTorch lacks: "
+        "torch's own are used, and last digits may differ"
+    ]
 
 
 def _require_same_settings(path: Path, config: RunConfig, before: RunConfig) -> None:
@@ -320,6 +359,7 @@ def _train(
                 device=training.device,
                 precision=training.precision,
                 threads=torch.get_num_threads(),
+                products=chosen().summary() if training.device == "cpu" else "",
                 data=[*report, *trainer.data.left_out],
                 unexpected_end=unexpected_end,
                 repeated=back.update - trainer.position.update if back else 0,

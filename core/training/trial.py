@@ -27,6 +27,7 @@ from core.decoding.translate import translate
 from core.device import available_threads, choose_device
 from core.errors import UserError
 from core.model.initialisation import initialise
+from core.model.measuring import use_best
 from core.model.transformer import Transformer
 from core.text.sentence_pieces import train_tokenizer
 from core.text.tokenizer import Tokenizer
@@ -84,6 +85,11 @@ def try_run(config: RunConfig) -> Trial:
     training = config.training
     device = choose_device(training.device)
     torch.set_num_threads(training.threads or available_threads())
+    if device.type == "cpu":
+        products = use_best(training.product)
+        torch.set_num_threads(
+            training.threads or products.training_threads or torch.get_num_threads()
+        )
     if device.type == "cuda":
         torch.set_float32_matmul_precision("high" if training.tf32 else "highest")
     sample, pairs_per_epoch, found = _sample(training)

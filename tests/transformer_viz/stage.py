@@ -125,6 +125,9 @@ class FakeBackend:
             raise UserError("Cannot translate this.")
         return self.load(path, context), word_trace(text)
 
+    def measure_products(self, context: Context) -> None:
+        pass
+
     def positions(self, context: Context) -> PositionTable:
         return PositionTable(values=np.zeros((40, 8), np.float32), trained=20)
 

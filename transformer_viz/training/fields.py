@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.config import ModelConfig
+from core.model.product_choice import WISHES
 from core.training.config import RunConfig, TrainingConfig
 from transformer_viz.typed_numbers import read_decimal, read_whole
 
@@ -35,7 +36,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("log_every", "validate_every", "checkpoint_every", "keep_checkpoints", "average_last"),
         *("early_stopping", "best_by", "keep_best", "probes", "probe_points", "tensorboard"),
     ),
-    "Machine": ("threads", "tf32", "compile"),
+    "Machine": ("threads", "product", "tf32", "compile"),
     "Shape of the model": (
         *("d_k", "d_v", "activation", "norm", "norm_epsilon", "bias", "output_bias"),
         *("shared_embeddings", "scale_embedding", "decoder_start"),
@@ -61,6 +62,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "decoder_start": ("bos", "zero"),
     "precision": ("fp32", "bf16", "fp16", "fp64"),
     "best_by": ("valid_loss", "bleu"),
+    "product": WISHES,
 }
 _MEANINGS = {
     "steps": "updates to do",
@@ -84,6 +86,7 @@ _MEANINGS = {
     "norm_epsilon": "added to the variance before its root is taken",
     "scale_embedding": "multiply embeddings by √d_model (section 3.4)",
     "output_bias": "a bias on each word's score",
+    "product": "kernel of matrix products on a processor; auto takes the fastest",
     "dropout": "share of numbers set to zero after each sub-layer and embedding (section 5.4)",
     "pad_id": "id of padding",
     "unk_id": "id of the unknown token",

@@ -1,0 +1,264 @@
+"""How fast each kernel is on this machine: measured once, and kept in the user's cache.
+
+Legend: N rows, D inputs, V outputs.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from core.errors import UserError
+from core.files import atomic_write_text
+from core.model.kernels import PRESENT, onednn
+from core.model.processor import processor
+from core.model.product import choose
+from core.model.product_choice import AUTO, ONEDNN, ROWS, TORCH, ProductChoice, forced, wished
+from core.model.timings import Table, Timings, choice_of
+from core.remote.cache import cache_folder
+
+BUDGET = 0.05
+"""Seconds that measuring may take at a time; what is not known by then is measured next time."""
+_ROUNDS = 2
+_HOPELESS = 1.3  # times the best of the first round
+_SMALL, _LARGE = (256, 1024), (512, 2048)  # D and V
+_TRAINING_ROWS = 128
+_QUIET = 0.8  # of the processor's time was ours
+_MOST_BYTES = 1 << 20
+
+
+class _NotNowError(Exception):
+    """The time is over, or the machine is busy."""
+
+
+def best_choice(
+    setting: str = AUTO, *, limit: int | None = None, measures: bool = True
+) -> ProductChoice:
+    """The kernels to use: those that are asked for, or the fastest.
+
+    Args:
+        setting: a kernel; "auto" for the one that ``TRANSFORMER_VIZ_PRODUCT`` names in the
+            environment, or else the fastest.
+        limit: threads that may be used at most; as many as torch uses if None.
+        measures: whether to measure what is not known yet.
+
+    Raises:
+        UserError: the kernel does not exist or is not in this build of torch.
+    """
+    wish = wished(setting)
+    if wish != AUTO:
+        require_present(wish)
+        return forced(wish)
+    limit = limit or torch.get_num_threads()
+    kept = Kept.of_this_machine(limit)
+    timings = kept.read()
+    if measures and not timings.complete:
+        known, timings = timings, measured(timings, limit, BUDGET)
+        if timings != known:
+            kept.write(timings)
+    return choice_of(timings, PRESENT)
+
+
+def use_best(
+    setting: str = AUTO, *, limit: int | None = None, measures: bool = True
+) -> ProductChoice:
+    """Use what ``best_choice`` finds, from now on."""
+    choice = best_choice(setting, limit=limit, measures=measures)
+    choose(choice)
+    return choice
+
+
+def require_present(kernel: str) -> None:
+    """Raises UserError if this build of torch lacks the kernel."""
+    if kernel not in PRESENT:
+        raise UserError(
+            f"PyTorch {torch.__version__} lacks the kernel {kernel} on this machine; use auto or "
+            f"one of {', '.join(PRESENT)}."
+        )
+
+
+@torch.no_grad()
+def measured(known: Timings, limit: int, budget: float) -> Timings:
+    """Add what is not known yet, in the order in which it matters, as far as the time goes.
+
+    What was disturbed by other programs is not kept, and kernels whose numbers differ from
+    torch's by more than rounding are left out. Torch's random generator stays where it is.
+
+    Args:
+        limit: the most threads.
+        budget: seconds.
+    """
+    deadline = time.perf_counter() + budget
+    before = torch.get_num_threads()
+    small, large = _Trial(*_SMALL, deadline), _Trial(*_LARGE, deadline)
+    counts = sorted({1, max(1, limit // 2), limit}, reverse=True)
+    timings = known
+    try:
+        if timings.threads is None:
+            seconds = _by_threads(counts, lambda: small.product(4) + large.product(4))
+            timings = timings.with_(threads=seconds)
+        torch.set_num_threads(timings.best_threads or limit)
+        if timings.large is None:
+            with _undisturbed():
+                timings = timings.with_(large=large.times(ROWS[:-1]))
+        if timings.small is None:
+            with _undisturbed():
+                timings = timings.with_(small=small.times(ROWS))
+        if timings.training_threads is None:
+            seconds = _by_threads(counts, lambda: small.product(_TRAINING_ROWS))
+            timings = timings.with_(training_threads=seconds)
+        torch.set_num_threads(timings.best_training_threads or limit)
+        if timings.training is None:
+            with _undisturbed():
+                timings = timings.with_(training=[small.training_times()])
+    except _NotNowError:
+        pass
+    finally:
+        torch.set_num_threads(before)
+    return timings
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Raises _NotNowError afterwards if other programs had a part of the time."""
+    wall, own = time.perf_counter(), time.process_time()
+    yield
+    if time.process_time() - own < _QUIET * (time.perf_counter() - wall):
+        raise _NotNowError
+
+
+def _by_threads(counts: Iterable[int], seconds: Callable[[], float]) -> dict[int, float]:
+    """The best seconds for each number of threads.
+
+    Threads that wait for each other keep their cores busy, so that on a quiet machine the
+    processor's time is the seconds times the threads.
+    """
+    best: dict[int, float] = {}
+    for count in counts:
+        torch.set_num_threads(count)
+        seconds()  # the threads start
+        wall, own = time.perf_counter(), time.process_time()
+        best[count] = min(seconds() for _ in range(_ROUNDS + 1))
+        if time.process_time() - own < _QUIET * count * (time.perf_counter() - wall):
+            raise _NotNowError
+    return best
+
+
+class _Trial:
+    """Products with one W [V, D]."""
+
+    def __init__(self, inputs: int, outputs: int, deadline: float) -> None:
+        random = torch.Generator().manual_seed(0)
+        self._x = torch.rand(max(ROWS), inputs, generator=random).sub_(0.5)
+        self._weight = self._x.repeat(outputs // max(ROWS), 1)
+        self._deadline = deadline
+
+    def product(self, rows: int) -> float:
+        """Seconds of torch's own."""
+        kernel, x = PRESENT[TORCH], self._x[:rows]
+        return self._seconds(lambda: kernel.multiply(x, self._weight, self._weight, None))
+
+    def times(self, rows: Iterable[int]) -> Table:
+        """For each number of rows the seconds of each kernel."""
+        weight = self._weight
+        prepared = {name: kernel.prepare(weight) for name, kernel in PRESENT.items()}
+
+        def action(name: str, x: Tensor) -> Callable[[], Tensor]:
+            return lambda: PRESENT[name].multiply(x, prepared[name], weight, None)
+
+        return [
+            self._fair({name: action(name, self._x[:count]) for name in PRESENT}) for count in rows
+        ]
+
+    def training_times(self) -> dict[str, float]:
+        """Of a product and its two gradients, by each kernel that serves in training."""
+        x, weight = self._x[:_TRAINING_ROWS], self._weight
+        error = x @ weight.t()  # [N, V]
+
+        def all_three(multiply: Callable[[Tensor, Tensor], Tensor]) -> Callable[[], Tensor]:
+            """``multiply`` computes a bᵀ."""
+
+            def action() -> Tensor:
+                products = (
+                    multiply(x, weight),
+                    multiply(error, weight.t()),
+                    multiply(error.t(), x.t()),
+                )
+                return torch.stack([one[0, 0] for one in products])
+
+            return action
+
+        actions = {TORCH: all_three(lambda a, b: torch.mm(a, b.t()))}
+        if ONEDNN in PRESENT:
+            actions[ONEDNN] = all_three(onednn)
+        return self._fair(actions)
+
+    def _fair(self, actions: Mapping[str, Callable[[], Tensor]]) -> dict[str, float]:
+        """The best seconds of each, in rounds, so that a disturbance meets all alike."""
+        expected = actions[TORCH]()
+        tolerance = 1e-4 * float(expected.abs().max())
+        right = {}
+        for name, action in actions.items():
+            self._check()
+            if torch.allclose(action(), expected, rtol=1e-4, atol=tolerance):
+                right[name] = action
+        best = {name: self._seconds(action) for name, action in right.items()}
+        promising = [name for name in right if best[name] < _HOPELESS * min(best.values())]
+        for _ in range(_ROUNDS - 1):
+            for name in promising:
+                best[name] = min(best[name], self._seconds(right[name]))
+        return best
+
+    def _seconds(self, action: Callable[[], object]) -> float:
+        self._check()
+        start = time.perf_counter()
+        action()
+        return time.perf_counter() - start
+
+    def _check(self) -> None:
+        if time.perf_counter() > self._deadline:
+            raise _NotNowError
+
+
+class Kept:
+    """What was measured, by processor, version of torch and threads, in one small file."""
+
+    def __init__(self, path: Path, key: str) -> None:
+        self.path = path
+        self.key = key
+
+    @classmethod
+    def of_this_machine(cls, limit: int) -> Kept:
+        """For at most so many threads."""
+        key = f"{processor()}; torch {torch.__version__}; {limit} threads"
+        return cls(cache_folder(None) / "products.json", key)
+
+    def read(self) -> Timings:
+        """Nothing known where the file is missing or damaged."""
+        try:
+            return Timings.from_dict(self._all()[self.key])
+        except (KeyError, ValueError):
+            return Timings()
+
+    def write(self, timings: Timings) -> None:
+        """A folder that cannot be written costs a measurement each time, and nothing else."""
+        values = self._all() | {self.key: timings.to_dict()}
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write_text(self.path, json.dumps(values, indent=1) + "\n")
+        except (OSError, UserError):
+            pass
+
+    def _all(self) -> dict[str, object]:
+        try:
+            with self.path.open("rb") as file:
+                values = json.loads(file.read(_MOST_BYTES))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return values if isinstance(values, dict) else {}
