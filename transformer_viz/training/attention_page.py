@@ -142,6 +142,7 @@ class AttentionPage(Panel):
         self._show_replay()
         self.fed.setText(self._translations(log))
         self.specialists.show_log(log, replay.step if replay.active else None)
+        replay.best_head = self.specialists.standing_in
 
     def _show_replay(self) -> None:
         replay = self.replay

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,6 +142,8 @@ class TrainingCommands(QObject):
             attention = AttentionPage(self._session, self._controller)
             self.panel.add_page("Attent&ion", attention, attention)
             follow = Follow(self._session, self._controller)
+            follow.begun.connect(attention.replay.close)
+            self.runs.changed.connect(partial(follow.show_list, self.runs))
             self.panel.set_corner(follow, follow)
             self.panel.newWanted.connect(self.new_run)
             self.panel.likeWanted.connect(self.new_run_like)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from transformer_viz.controller import Controller
@@ -16,57 +17,77 @@ from transformer_viz.training.run import Run
 class Follow(QPushButton):
     """A switch. While it is on, a checkpoint is opened as soon as it is there, unless the one
     before is still being read and answered: then the newest by that time, and those between are
-    skipped. Text and selection stay. Opening another model by hand switches it off.
+    skipped. Text and selection stay, and so does the run, whichever is chosen in the list.
+
+    Only what a model answers follows it: switching on ends what shows a trace from a file, and
+    opening a trace or another model by hand switches off.
     """
+
+    begun = Signal()  # before the first checkpoint is opened
 
     def __init__(
         self, session: Session, controller: Controller, parent: QWidget | None = None
     ) -> None:
         super().__init__("Follow", parent)
         self.setCheckable(True)
-        self.setToolTip(
-            "Keep the explorer on the newest checkpoint of this run; text and selection stay."
-        )
         self._session = session
         self._controller = controller
-        self._run: Run | None = None
+        self._chosen: Run | None = None  # in the list
+        self._run: Run | None = None  # followed
         self._opened: Path | None = None  # by this switch, the last one
         self._waiting = False  # for it to be read and answered
-        self.toggled.connect(self._look)
+        self._beginning = False
+        self.toggled.connect(self._on_toggled)
         session.modelChanged.connect(self._on_model)
+        session.traceChanged.connect(self._on_trace)
         controller.settled.connect(self._on_settled)
-        self.setEnabled(False)
+        self._name_it()
 
     def show_runs(self, runs: Sequence[Run]) -> None:
-        """Follow the first of these."""
-        run = runs[0] if runs else None
-        if run is self._run:
-            return
-        if self._run is not None:
-            self._run.checkpointsChanged.disconnect(self._look)
-        self._run = run
-        if run is not None:
-            run.checkpointsChanged.connect(self._look)
-        self.setEnabled(run is not None)
-        if run is None:
-            self.setChecked(False)
-        self._look()
+        """The first of these is followed when the switch is next turned on."""
+        self._chosen = runs[0] if runs else None
         self._name_it()
+
+    def show_list(self, runs: Iterable[Run]) -> None:
+        """Stop following a run that is not in the list any more."""
+        if self._run is not None and self._run not in list(runs):
+            self.setChecked(False)
 
     def apply_theme(self, theme: Theme) -> None:
         """All of it follows from the style sheet."""
 
     def _name_it(self) -> None:
         """With the run and the step that the explorer shows, while it follows."""
-        step = int(self._opened.stem.removeprefix("step-")) if self._opened else None
-        followed = self._run is not None and self.isChecked() and step is not None
-        name = f"Follow: {self._run.name} at step {step:,}" if followed and self._run else "Follow"
+        run, name = self._run, "Follow"
+        tip = "Keep the explorer on the newest checkpoint of this run; text and selection stay."
+        if run is not None:
+            name = f"Follow: {run.name}"
+            tip = f"The explorer follows {run.name}. Click to stay at the checkpoint shown now."
+            if self._opened is not None:
+                name += f" at step {int(self._opened.stem.removeprefix('step-')):,}"
         self.setText(name)
+        self.setToolTip(tip)
+        self.setEnabled(run is not None or self._chosen is not None)
 
-    def _look(self, *_changed: object) -> None:
-        if not self.isChecked():
-            self._opened, self._waiting = None, False
-        elif self._run is not None and not self._waiting:
+    def _on_toggled(self, on: bool) -> None:
+        if self._run is not None:
+            self._run.checkpointsChanged.disconnect(self._look)
+        self._run, self._opened, self._waiting = (self._chosen if on else None), None, False
+        if self._run is not None:
+            self._run.checkpointsChanged.connect(self._look)
+            self._show_the_model()
+        self._look()
+
+    def _show_the_model(self) -> None:
+        """Not a trace from a file, which no checkpoint would change."""
+        self._beginning = True
+        self.begun.emit()
+        if self._controller.trace_file is not None:
+            self._controller.translate(self._session.text)
+        self._beginning = False
+
+    def _look(self) -> None:
+        if self._run is not None and not self._waiting:
             checkpoints = self._run.checkpoints()
             if checkpoints and checkpoints[-1] != self._opened:
                 self._opened, self._waiting = checkpoints[-1], True
@@ -80,4 +101,8 @@ class Follow(QPushButton):
     def _on_model(self) -> None:
         model = self._session.model
         if self.isChecked() and model is not None and model.path != self._opened:
+            self.setChecked(False)
+
+    def _on_trace(self) -> None:
+        if self._controller.trace_file is not None and not self._beginning:
             self.setChecked(False)

@@ -118,7 +118,7 @@ class TrainingPanel(Panel):
         page.show_runs(self._chosen)
 
     def choose(self, run: Run) -> None:
-        self.table.select(run)
+        self.table.select([run])
 
     def apply_theme(self, theme: Theme) -> None:
         self.table.apply_theme(theme)
@@ -211,8 +211,7 @@ class TrainingPanel(Panel):
         """Keep what was selected; select the newest run where nothing is."""
         self._stack.setCurrentIndex(0 if len(self.runs) else 1)
         kept = [run for run in self._chosen if self.table.rows.row(run) is not None]
-        for run in kept or list(self.runs)[:1]:
-            self.table.select(run)
+        self.table.select(kept or list(self.runs)[:1])
         self._choose(self.table.selected)
 
     def _on_selection(self, _on: QItemSelection, _off: QItemSelection) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.errors import UserError
 from core.trace.npz import load_npz
-from core.trace.trace import Trace
+from core.trace.trace import Head, Trace
 from core.training.probe import Probe
 from transformer_viz.controller import Controller
 from transformer_viz.selection import Selection, carried
@@ -45,6 +45,7 @@ class Replay(QObject):
     Attributes:
         active: whether the explorer shows a probe.
         problem: why a step cannot be shown, in one sentence.
+        best_head: shown first instead of what is selected, where the run has no such head.
     """
 
     changed = Signal()  # anything of this
@@ -64,6 +65,7 @@ class Replay(QObject):
         self._chosen: tuple[Selection, Trace | None] = (Selection(), None)  # in which trace
         self._showing = False
         self.problem = ""
+        self.best_head: Head | None = None
         self._reader = Stream(self)
         self._reader.arrived.connect(self._on_read)
         self._timer = QTimer(self, interval=round(1000 / POINTS_PER_SECOND))
@@ -189,6 +191,12 @@ class Replay(QObject):
         selection, trace = session.selection, session.trace
         self._own = _Own(session.text, selection, trace, self._controller.trace_file)
         self._chosen = selection, trace
+        best = self.best_head
+        if best is not None:
+            selection = with_changes(
+                selection, kind=best.kind, layer=best.layer, head=best.head, others=()
+            )
+            self._chosen = selection, None
         self._read()
 
     def _leave(self) -> None:
@@ -247,6 +255,7 @@ class Replay(QObject):
             self._traces[path] = result
             if self.active and path == self._wanted and self._controller.trace_file != path:
                 self._show()
+                self.changed.emit()
         elif path == self._wanted:
             self.problem = result
             self.changed.emit()

@@ -26,6 +26,7 @@ from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.training.chart import Chart
 from transformer_viz.training.list_style import list_style
 from transformer_viz.training.statistics import (
+    ANTECEDENT,
     PRONOUN,
     STATISTICS,
     Rank,
@@ -41,7 +42,11 @@ _USUAL = 0.5
 
 
 class Specialists(QWidget):
-    """Follows the selection of the session; a head in the list is selected by a click or Enter."""
+    """Follows the selection of the session; a head in the list is selected by a click or Enter.
+
+    While the selection is of another model, without any head of this run, the head that is the
+    first by the statistic stands in for it: `standing_in`, else None.
+    """
 
     stepChosen = Signal(float)
 
@@ -51,6 +56,8 @@ class Specialists(QWidget):
         self._log: ProbeLog | None = None
         self._step: int | None = None
         self._ranks: list[Rank] = []  # as listed
+        self._chosen = False  # the statistic, by the user
+        self.standing_in: Head | None = None
         self.statistic = QComboBox()
         for statistic in STATISTICS:
             self.statistic.addItem(statistic.name.capitalize(), statistic.id)
@@ -97,6 +104,7 @@ class Specialists(QWidget):
         column.addLayout(row)
         column.addLayout(below, 1)
 
+        self.statistic.activated.connect(self._on_chosen)
         self.statistic.currentIndexChanged.connect(self._on_statistic)
         self.threshold.valueChanged.connect(self.refresh)
         self.log_steps.toggled.connect(self.refresh)
@@ -108,12 +116,17 @@ class Specialists(QWidget):
     def show_log(self, log: ProbeLog, step: int | None) -> None:
         """`step`: what the replay shows now, to be marked."""
         self._log, self._step = log, step
+        if log.pairs and not self._chosen:  # what heads are watched for
+            self.statistic.setCurrentIndex(self.statistic.findData(ANTECEDENT))
         self.refresh()
 
     def apply_theme(self, theme: Theme) -> None:
         self.chart.apply_theme(theme)
         self.heads.setStyleSheet(list_style(theme))
         dress_spin_box(self.threshold, theme)
+
+    def _on_chosen(self) -> None:
+        self._chosen = True
 
     def _on_statistic(self) -> None:
         self.chart.fit()
@@ -124,25 +137,44 @@ class Specialists(QWidget):
         if log is None or not self.isVisible():
             return
         statistic, threshold = STATISTICS[self.statistic.currentIndex()], self.threshold.value()
+        ranks = [] if statistic.id == PRONOUN else ranked(log, statistic, threshold)
         heads = [head for head in self._session.selection.heads if head in log.heads]
+        self.standing_in = ranks[0].head if ranks and not heads else None
+        shown = heads or [rank.head for rank in ranks[:1]]
         marks = [Mark(threshold, f"{threshold:g}", upright=False)] if statistic.share else []
         if self._step is not None:
             marks.append(Mark(self._step, "shown", upright=True))
         scale = AxisScale.LOG_STEP if self.log_steps.isChecked() else AxisScale.LINEAR
         self.threshold.setEnabled(statistic.share)
         self.chart.set_scales(scale, AxisScale.LINEAR)
-        lines = _lines(log, statistic, heads)
-        self.missing.setText(_sentence(log, statistic, self._session.selection.primary, threshold))
-        self._charts.setCurrentIndex(0 if lines else 1)
+        lines = _lines(log, statistic, shown)
         self.chart.show_lines(
             lines,
             marks=marks,
             unit=statistic.unit or "share of 1",
             y_range=(0.0, 1.0) if statistic.share else None,
         )
-        self.about.setText(_sentence(log, statistic, self._session.selection.primary, threshold))
-        self.about.setToolTip(f"{self.about.text()}\n{statistic.explanation}")
-        self._list([] if statistic.id == PRONOUN else ranked(log, statistic, threshold))
+        sentence = self._sentence(log, statistic, shown, threshold)
+        self.missing.setText("" if lines else sentence)
+        self._charts.setCurrentIndex(0 if lines else 1)
+        self.about.setText(sentence if lines else "")
+        self.about.setToolTip(f"{sentence}\n{statistic.explanation}")
+        self._list(ranks)
+
+    def _sentence(
+        self, log: ProbeLog, statistic: Statistic, shown: list[Head], threshold: float
+    ) -> str:
+        if statistic.id in (PRONOUN, ANTECEDENT) and not log.pairs:
+            return "Measured only where the generated corpus is trained on."
+        if statistic.id == PRONOUN:
+            return ""
+        if not shown:
+            return "No head of this run has this statistic."
+        selected = self._session.selection.primary
+        sentence = since_in_words(
+            log, selected if selected in shown else shown[0], statistic, threshold
+        )
+        return f"Best head: {sentence}" if self.standing_in is not None else sentence
 
     def _list(self, ranks: list[Rank]) -> None:
         if ranks != self._ranks:
@@ -153,7 +185,7 @@ class Specialists(QWidget):
                 since = "" if rank.since is None else f" from {rank.since:,}"
                 text = f"{head_label(rank.head)}{since} · now {rank.value:.2f}"
                 self.heads.addItem(text)
-        current = self._session.selection.primary
+        current = self.standing_in or self._session.selection.primary
         rows = [row for row, rank in enumerate(ranks) if rank.head == current]
         self.heads.setCurrentRow(rows[0] if rows else -1)
 
@@ -164,17 +196,11 @@ class Specialists(QWidget):
 
 def _lines(log: ProbeLog, statistic: Statistic, heads: list[Head]) -> list[Line]:
     steps = log.steps.astype(float)
+    if statistic.id in (PRONOUN, ANTECEDENT) and not log.pairs:
+        return []
     if statistic.id == PRONOUN:
         return [Line(steps, log.pronoun, statistic.name, 0, dots=True)]
     return [
         Line(steps, log.series(head, statistic.id), head_label(head), slot, dots=True)
         for head, slot in zip(heads, color_slots(heads), strict=True)
     ]
-
-
-def _sentence(log: ProbeLog, statistic: Statistic, head: Head, threshold: float) -> str:
-    if statistic.id == PRONOUN:
-        return "" if log.pairs else "Measured only where the generated corpus is trained on."
-    if head not in log.heads:
-        return f"{head_label(head)} does not exist in this run; choose a head in the list."
-    return since_in_words(log, head, statistic, threshold)

@@ -11,6 +11,7 @@ from transformer_viz.drawing.atlas import TITLES
 from transformer_viz.drawing.numbers import compact
 from transformer_viz.views.wording import head_numbers
 
+ANTECEDENT = "antecedent"
 PRONOUN = "pronoun"
 """The one that is of the model, not of a head."""
 
@@ -36,7 +37,7 @@ STATISTICS = (
     Statistic("same", "same token", _MEAN + "Weight on the query's own position."),
     Statistic("next", "next token", _MEAN + "Weight on the position after the query's."),
     Statistic(
-        "antecedent",
+        ANTECEDENT,
         "antecedent of “it” (gold)",
         "Share of minimal pairs in which the heaviest word is the noun that “it” means, in both "
         "sentences.",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from PySide6.QtCore import (
     QAbstractTableModel,
+    QItemSelection,
+    QItemSelectionModel,
     QModelIndex,
     QPersistentModelIndex,
     QRect,
@@ -144,10 +147,18 @@ class RunsTable(QTableView):
         rows.sort(key=lambda row: row != current)
         return [self.rows.run(row) for row in rows]
 
-    def select(self, run: Run) -> None:
-        row = self.rows.row(run)
-        if row is not None:
-            self.selectRow(row)
+    def select(self, runs: Sequence[Run]) -> None:
+        """Select the lines of these runs alone, whichever keys are held; the first one becomes the
+        current line."""
+        rows = [row for row in map(self.rows.row, runs) if row is not None]
+        chosen = QItemSelection()
+        for row in rows:
+            chosen.select(self.rows.index(row, 0), self.rows.index(row, len(COLUMNS) - 1))
+        flags = QItemSelectionModel.SelectionFlag
+        if rows:
+            current = self.rows.index(rows[0], 0)
+            self.selectionModel().setCurrentIndex(current, flags.NoUpdate)
+        self.selectionModel().select(chosen, flags.ClearAndSelect)
 
     def apply_theme(self, theme: Theme) -> None:
         self.rows.theme = self._bar.theme = theme

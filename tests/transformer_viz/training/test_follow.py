@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from core.trace.trace import AttentionKind
-from tests.transformer_viz.stage import GOOD, FakeBackend, Stage
+from tests.transformer_viz.stage import GOOD, FakeBackend, Stage, word_trace
 from tests.transformer_viz.training.fake_run import make_run
 from transformer_viz.session import ModelInfo
 from transformer_viz.training.follow import Follow
@@ -172,13 +172,22 @@ def test_switched_off_it_stays_where_it_is(
 
 
 def test_without_a_run_there_is_nothing_to_follow(follow: Follow) -> None:
-    switch(follow)
     follow.show_runs([])
     assert not follow.isEnabled()
+
+
+def test_a_run_that_is_gone_is_not_followed(stage: Stage, follow: Follow, run: Run, qtbot) -> None:
+    switch(follow)
+    qtbot.waitUntil(lambda: model(stage) == "step-000100")
+    follow.show_runs([])
+    follow.show_list([run])
+    assert follow.isChecked()
+    follow.show_list([])
     assert not follow.isChecked()
+    assert not follow.isEnabled()
 
 
-def test_another_run_is_followed_instead(
+def test_choosing_another_run_leaves_the_explorer_alone(
     stage: Stage, follow: Follow, run: Run, tmp_path: Path, qtbot
 ) -> None:
     switch(follow)
@@ -187,7 +196,38 @@ def test_another_run_is_followed_instead(
     other = make_run(tmp_path / "two")
     save(other, 700)
     follow.show_runs([other])
+    save(run, 200)
+    qtbot.waitUntil(lambda: model(stage) == "step-000200")
+    assert follow.text() == "Follow: one at step 200"
+    switch(follow)
+    switch(follow)
     qtbot.waitUntil(lambda: model(stage) == "step-000700")
+
+
+def test_it_ends_what_shows_a_trace_from_a_file(
+    stage: Stage, follow: Follow, run: Run, qtbot
+) -> None:
+    """No checkpoint would change that picture."""
+    stage.controller.show_trace(word_trace("it was tired"), Path("a.npz"))
+    with qtbot.waitSignal(follow.begun):
+        switch(follow)
+    qtbot.waitUntil(lambda: model(stage) == "step-000100")
+    qtbot.waitUntil(stage.shows("it was tired"))
+    assert follow.isChecked()
+    assert stage.controller.trace_file is None
+    assert stage.session.trace.text == "it was tired"
+
+
+def test_a_trace_that_is_opened_switches_it_off(
+    stage: Stage, follow: Follow, run: Run, loads: list[str], qtbot
+) -> None:
+    switch(follow)
+    qtbot.waitUntil(lambda: model(stage) == "step-000100")
+    stage.controller.show_trace(word_trace("it was tired"), Path("a.npz"))
+    assert not follow.isChecked()
+    save(run, 200)
+    qtbot.wait(30)
+    assert loads == ["step-000100.safetensors"]
 
 
 def test_it_names_the_run_and_the_step(stage: Stage, follow: Follow, run: Run, qtbot) -> None:

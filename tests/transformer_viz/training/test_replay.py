@@ -447,20 +447,38 @@ def test_what_the_decoder_is_fed_is_said_with_the_models_own_translation(
     assert "own translation, which changes with the step" in page.fed.text()
 
 
-def test_a_head_that_the_run_lacks_is_named_in_place_of_the_chart(
-    stage: Stage, page: AttentionPage
+def test_the_best_head_stands_in_for_one_that_the_run_lacks(
+    stage: Stage, page: AttentionPage, qtbot
 ) -> None:
-    specialists = page.specialists
+    """The explorer shows another model then, which has more heads."""
     stage.session.select(layer=0, head=0)
-    assert specialists.chart.isVisible()
     log = page._log
     assert log is not None
     keep = [at for at, head in enumerate(log.heads) if head.head > 0]
     fewer = replace(log, heads=tuple(log.heads[at] for at in keep), values=log.values[:, keep])
-    specialists.show_log(fewer, None)
-    assert not specialists.chart.isVisible()
-    assert "Encoder self 1.1 does not exist in this run" in specialists.missing.text()
-    assert specialists.missing.isVisible()
+    page._log = fewer
+    page.apply_theme(DARK)
+    specialists = page.specialists
+    assert [line.label for line in specialists.chart.lines] == ["Encoder self 2.3"]
+    assert says(page).count("Encoder self 2.3: previous token") == 1
+    assert "Best head: Encoder self 2.3: previous token ≥ 0.5 from step 100" in says(page)
+    assert specialists.heads.currentRow() == 0
+    assert stage.session.selection.primary == HEADS[0]  # until the run is replayed
+    press(page, Qt.Key.Key_Home)
+    qtbot.waitUntil(lambda: shown_step(stage) == 0)
+    assert stage.session.selection.primary == SPECIALIST
+
+
+def test_a_run_with_gold_opens_on_who_finds_the_antecedent(page: AttentionPage) -> None:
+    log = page._log
+    assert log is not None
+    assert page.specialists.statistic.currentText() == "Previous token"
+    page.specialists.show_log(replace(log, pairs=40), None)
+    assert page.specialists.statistic.currentText() == "Antecedent of “it” (gold)"
+    page.specialists.statistic.setCurrentIndex(1)
+    page.specialists.statistic.activated.emit(1)
+    page.specialists.show_log(replace(log, pairs=40), None)
+    assert page.specialists.statistic.currentText() == "Same token"
 
 
 def test_the_model_bar_says_that_the_picture_is_not_of_the_model(

@@ -217,3 +217,28 @@ def test_the_log_is_what_the_process_wrote(desk: Desk) -> None:
     folder.log_text.write_text("grammar: 200 pairs\n")
     desk.look()
     assert desk.panel.log.toPlainText() == "grammar: 200 pairs"
+
+
+def test_a_held_key_does_not_keep_the_newest_run_from_being_chosen(desk: Desk) -> None:
+    """Ctrl is still down when Ctrl+Shift+T has opened the panel."""
+    for name in ("one", "two"):
+        make_run(desk.runs.folder / name)
+    QTest.keyPress(desk.panel, Qt.Key.Key_Control, Qt.KeyboardModifier.ControlModifier)
+    try:
+        desk.look()
+        assert len(desk.panel.chosen) == 1
+        desk.panel.choose(desk.panel.chosen[0])
+        assert len(desk.panel.chosen) == 1
+    finally:
+        QTest.keyRelease(desk.panel, Qt.Key.Key_Control)
+
+
+def test_several_chosen_runs_stay_chosen_when_the_list_changes(desk: Desk) -> None:
+    for name in ("one", "two"):
+        make_run(desk.runs.folder / name)
+    desk.look()
+    desk.panel.table.selectAll()
+    assert len(desk.panel.chosen) == 2
+    make_run(desk.runs.folder / "three")
+    desk.look()
+    assert [run.name for run in desk.panel.chosen] == ["two", "one"]
