@@ -39,6 +39,7 @@ from transformer_viz.log import end_log, log_folder, start_log
 from transformer_viz.screenshot import Screenshot
 from transformer_viz.session import Session
 from transformer_viz.settings import Settings, SettingsFile, config_folder, default_threads
+from transformer_viz.text_size import set_text_size
 from transformer_viz.theme import ThemeChoice, ThemeManager
 from transformer_viz.window import Window
 
@@ -75,6 +76,7 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
     collector = GarbageCollector(app)
     engine.loaded.connect(collector.spare)
     controller = Controller(session, engine, settings, file)
+    set_text_size(settings.text_size)
     try:
         window = Window(session, controller, ThemeManager(app, settings.theme), log)
         lost = _restore(window, session, controller, options)

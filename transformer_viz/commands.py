@@ -176,7 +176,9 @@ def _add_view(actions: Actions, window: Window, session: Session, controller: Co
     actions.add(
         "previous_panel", menu, "&Previous panel", partial(window.step_panel, -1), "Shift+F6"
     )
-    actions.add("full_screen", menu, "&Full screen", window.toggle_full_screen, "F11")
+    menu.addSeparator()
+    window.presentation.add_to(actions)
+    actions.add("full_screen", menu, "F&ull screen", window.toggle_full_screen, "F11")
 
 
 def _add_help(actions: Actions, help_: HelpCommands) -> None:

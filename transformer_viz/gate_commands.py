@@ -52,14 +52,12 @@ class GateCommands(QObject):
             actions.add(
                 "gate_alone", menu, "&Alone in its layer, or not", self._leave_alone, "Ctrl+Shift+M"
             ),
-            actions.add("gate_down", menu, "&Less of it", partial(self._add, -STEP), "Ctrl+-"),
-            actions.add(
-                "gate_up", menu, "&More of it", partial(self._add, STEP), "Ctrl++", "Ctrl+="
-            ),
+            actions.add("gate_down", menu, "&Less of it", partial(self._add, -STEP), "Ctrl+,"),
+            actions.add("gate_up", menu, "&More of it", partial(self._add, STEP), "Ctrl+."),
         ]
         menu.addSeparator()
         all_on = partial(session.set_gates, ALL_ON)
-        gated = [actions.add("gates_open", menu, "All heads o&n", all_on, "Ctrl+0")]
+        gated = [actions.add("gates_open", menu, "All heads o&n", all_on, "Ctrl+Shift+A")]
         menu.addSeparator()
         measure = actions.add("gates_effect", menu, "&Effect", self._measure)
         on_file = actions.add("gates_effect_file", menu, "Effect on a &file …", self.ask_for_pairs)

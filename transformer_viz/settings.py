@@ -42,6 +42,8 @@ MAX_ALPHA = 2.0
 RECENT_FILES = 10
 HISTORY = 30
 MAX_RUNS = 1_000
+MAX_TEXT_SIZE = 24  # points
+SIDE_PANELS = ("heads_map", "inspector")
 MAX_REMEMBERED_TEXT = 10_000
 _MOST_BYTES = 20_000_000
 
@@ -72,6 +74,8 @@ class Settings:
     geometry: tuple[int, ...] = ()  # x, y, width, height
     maximized: bool = False
     panels: tuple[int, ...] = ()  # widths of the three columns
+    hidden_panels: tuple[str, ...] = ()  # of `SIDE_PANELS`
+    text_size: int = 0  # points, 0 for the system's
     runs: tuple[str, ...] = ()  # run folders outside of the user's folder of runs
     tell_of_runs: bool = True  # say at closing that training goes on
     hint_done: bool = False  # the line of the first start has been followed or closed
@@ -258,6 +262,12 @@ def _newest_first(item: str, items: Sequence[str], limit: int) -> tuple[str, ...
     return (item, *(other for other in items if other != item))[:limit]
 
 
+def _side_panel(value: Any) -> str:
+    if value not in SIDE_PANELS:
+        raise ValueError(f"one of {', '.join(SIDE_PANELS)}")
+    return string(value)
+
+
 OPTION_CHECKS = record_checks(
     ViewOptions,
     threshold=number(0, 1),
@@ -284,6 +294,8 @@ _CHECKS: dict[str, Check[Any]] = {
     "geometry": sequence(whole(-32768, 32767), (0, 4)),
     "maximized": boolean,
     "panels": sequence(whole(0, 32767), (0, 3)),
+    "hidden_panels": sequence(_side_panel, range(len(SIDE_PANELS) + 1)),
+    "text_size": whole(0, MAX_TEXT_SIZE),
     "runs": sequence(string, range(MAX_RUNS + 1)),
     "tell_of_runs": boolean,
     "hint_done": boolean,

@@ -4,6 +4,7 @@ A view takes a `Theme` in `apply_theme` and draws with its tokens; it never name
 Widgets ask for a text style by the dynamic property ``role`` (`set_role`).
 """
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -189,6 +190,9 @@ def style_sheet(theme: Theme) -> str:
     QFrame[role="card"] {{
         background: {t.raised}; border: 1px solid {t.soft}; border-radius: 4px;
     }}
+    QLabel[role="note"] {{
+        background: {t.raised}; border: 1px solid {t.border}; border-radius: 4px;
+    }}
     QDialog[role="popup"] {{ border: 1px solid {t.border}; }}
     QPushButton, QToolButton {{
         background: {t.raised}; color: {t.ink};
@@ -275,6 +279,11 @@ def _edged(theme: Theme, token: str) -> QPalette:
 def grown(length: float, font: QFont) -> float:
     """A length that suits text of the usual size, for text of this font: longer if it is larger."""
     return length * max(1.0, QFontMetricsF(font).height() / _USUAL_LINE)
+
+
+def taller(height: float, font: QFont, lines: int = 1) -> int:
+    """A height that suits so many lines of usual text, for this font if it is larger."""
+    return math.ceil(height + lines * max(0.0, QFontMetricsF(font).height() - _USUAL_LINE))
 
 
 def scaled_font(font: QFont, factor: float, *, bold: bool = False) -> QFont:

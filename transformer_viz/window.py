@@ -31,9 +31,11 @@ from transformer_viz.history import History
 from transformer_viz.hub.commands import HubCommands
 from transformer_viz.languages import TRAINED, sides
 from transformer_viz.menus import DocumentMenus
+from transformer_viz.presentation import Presentation
 from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Phase, Session, Status
 from transformer_viz.settings import Settings
+from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, Theme, ThemeManager, set_role
 from transformer_viz.training.commands import TrainingCommands
 from transformer_viz.views.focus import step_focus
@@ -44,7 +46,7 @@ from transformer_viz.views.measured_heads import MeasuredHeads
 from transformer_viz.views.message_bar import MessageBar
 from transformer_viz.views.model_bar import ModelBar
 from transformer_viz.views.progress_strip import ProgressStrip
-from transformer_viz.views.source_field import SourceField
+from transformer_viz.views.source_field import LINE_HEIGHT, SourceField
 from transformer_viz.views.spotlight import Spotlight
 from transformer_viz.views.stage import Stage
 from transformer_viz.views.status_line import StatusLine
@@ -91,6 +93,7 @@ class Window(QMainWindow):
         self.heads = HeadsCommands(self, session, controller)
         self.gates = GateCommands(self, session, controller)
         self.hub = HubCommands(self, cache)
+        self.presentation = Presentation(self, controller)
         self.history = History(session, controller, self)
         self._documents = DocumentMenus(self.commands, controller, self.files.documents.open)
         add_commands(self.commands, self, session, controller, self._documents)
@@ -99,7 +102,7 @@ class Window(QMainWindow):
         self._connect()
         self.commands.fill(self.menuBar())
         self._show_settings(controller.settings)
-        self._apply_theme(themes.theme)
+        self.apply_theme()
         self._restore(controller.settings)
         self.source.setFocus()
 
@@ -153,9 +156,9 @@ class Window(QMainWindow):
         samples = QMenu("Samples", self)
         self._documents.fill_samples(samples, self.choose_text, self.compare_pair)
         self.samples.setMenu(samples)
-        self.samples.setFixedHeight(self.source.editor.height())
+        set_height(self.samples, LINE_HEIGHT)
         self.chips = TargetChips(session, self._spotlight)
-        self.captions = LanguageCaptions(session, self.source.editor.height())
+        self.captions = LanguageCaptions(session, LINE_HEIGHT)
         self.gate_bar = self.gates.bar(self.commands)
         quantities = self._controller.quantities
         self.heads_map = HeadsMap(session, quantities, self._measured, self._spotlight)
@@ -215,7 +218,7 @@ class Window(QMainWindow):
             changed.connect(self.gates.mark_changes)
         self._session.modelChanged.connect(self._show_model)
         self._session.textChanged.connect(self._show_text)
-        self._themes.themeChanged.connect(self._apply_theme)
+        self._themes.themeChanged.connect(self.apply_theme)
 
     # -- what the commands do
 
@@ -243,8 +246,10 @@ class Window(QMainWindow):
         self._session.select(layer=selection.layer + layers, head=selection.head + heads)
 
     def release(self) -> None:
-        """Take out the words that are pushed in, else release what is pinned."""
-        if self._controller.stretching.active:
+        """End a view alone, else take out the inserted words, else release what is pinned."""
+        if self.presentation.alone:
+            self.presentation.end_alone()
+        elif self._controller.stretching.active:
             self._controller.stretching.restore()
         else:
             self._session.release()
@@ -270,6 +275,9 @@ class Window(QMainWindow):
         step_focus(self._panels(), step)
 
     def toggle_full_screen(self) -> None:
+        if self.presentation.alone:
+            self.presentation.end_alone()
+            return
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     # -- what others say
@@ -305,12 +313,14 @@ class Window(QMainWindow):
         self.commands[f"theme_{settings.theme}"].setChecked(True)
         self.commands[f"color_map_{settings.color_map}"].setChecked(True)
         self._themes.set_choice(settings.theme)
+        self.presentation.show_settings(settings)
         if settings.color_map is not self._color_map:
             self._color_map = settings.color_map
             for picture in (self.heads_map, self.stage, self.heads):
                 picture.set_color_map(settings.color_map)
 
-    def _apply_theme(self, theme: Theme) -> None:
+    def apply_theme(self) -> None:
+        """Let every view follow the theme and the size of text."""
         for view in (
             self.notice,
             self.hint,
@@ -327,7 +337,7 @@ class Window(QMainWindow):
             self.heads,
             self.hub,
         ):
-            view.apply_theme(theme)
+            view.apply_theme(self.theme)
 
     def _restore(self, settings: Settings) -> None:
         self.stage.show_view(settings.view)
@@ -376,7 +386,7 @@ class Window(QMainWindow):
         self._controller.change_settings(
             geometry=(normal.x(), normal.y(), normal.width(), normal.height()),
             maximized=self.isMaximized(),
-            panels=tuple(self.columns.sizes()),
+            panels=self.presentation.column_widths(),
         )
         self.hide()
         self.training.close()

@@ -51,19 +51,19 @@ def test_keys_switch_the_selected_head(shown: Shown) -> None:
     assert shown.session.gates == ALL_ON
     shown.press(Qt.Key.Key_M, CONTROL | SHIFT)
     assert shown.session.gates == {Head(E, 1, 0): 0.0, Head(E, 1, 1): 0.0}
-    shown.press(Qt.Key.Key_0, CONTROL)
+    shown.press(Qt.Key.Key_A, CONTROL | SHIFT)
     assert shown.session.gates == ALL_ON
 
 
 def test_keys_scale_within_bounds(shown: Shown) -> None:
     for _ in range(3):
-        shown.press(Qt.Key.Key_Minus, CONTROL)
+        shown.press(Qt.Key.Key_Comma, CONTROL)
     assert shown.session.gates == {HEAD: 0.7}
     for _ in range(9):
-        shown.press(Qt.Key.Key_Minus, CONTROL)
+        shown.press(Qt.Key.Key_Comma, CONTROL)
     assert shown.session.gates == {HEAD: 0.0}
     for _ in range(25):
-        shown.press(Qt.Key.Key_Plus, CONTROL)
+        shown.press(Qt.Key.Key_Period, CONTROL)
     assert shown.session.gates == {HEAD: 2.0}
 
 
@@ -93,7 +93,7 @@ def test_changed_tokens_are_marked_in_the_translation(shown: Shown) -> None:
     assert chips._changed == {4: None}
     shown.session.select(kind=C, query=4)
     assert "with all heads on: nothing" in chips.accessibleDescription()
-    shown.press(Qt.Key.Key_0, CONTROL)
+    shown.press(Qt.Key.Key_A, CONTROL | SHIFT)
     shown.qtbot.waitUntil(lambda: shown.controller.gating.change is None)
     assert chips._changed == {}
 

@@ -12,11 +12,8 @@ from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter
 
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.atlas_layout import (
-    CAPTION,
     GAP,
     MARGIN,
-    NUMBERS,
-    TITLE,
     AtlasLayout,
     Section,
 )
@@ -123,7 +120,7 @@ class Atlas:
                 self._draw_numbers(painter, section)
         for head, (left, right) in self._captions.items():
             rect = layout.rect(head)
-            line = QRect(rect.left(), rect.bottom() + 2, rect.width(), CAPTION - 2)
+            line = QRect(rect.left(), rect.bottom() + 2, rect.width(), layout.bands.caption - 2)
             painter.setPen(theme.color("faint"))
             painter.drawText(line, _LEFT, left)
             painter.setPen(theme.color("ink"))
@@ -143,13 +140,13 @@ class Atlas:
         name = TITLES[section.kind]
         painter.setFont(title)
         painter.setPen(theme.color("ink"))
-        painter.drawText(QRect(MARGIN, section.top, right, TITLE), _LEFT, name)
+        painter.drawText(QRect(MARGIN, section.top, right, layout.bands.title), _LEFT, name)
         left = MARGIN + QFontMetrics(title).horizontalAdvance(name) + 2 * GRID
         metrics = QFontMetrics(small)
         note = next((n for n in self._notes if metrics.horizontalAdvance(n) <= right - left), "")
         painter.setFont(small)
         painter.setPen(theme.color("soft"))
-        painter.drawText(QRect(left, section.top, right - left, TITLE), _RIGHT, note)
+        painter.drawText(QRect(left, section.top, right - left, layout.bands.title), _RIGHT, note)
 
     def _draw_numbers(self, painter: QPainter, section: Section) -> None:
         layout = self.layout
@@ -157,9 +154,10 @@ class Atlas:
             top = section.first_row + layer * layout.row_pitch
             beside = QRect(MARGIN, top, layout.left - MARGIN, layout.tile)
             painter.drawText(beside, _LEFT, str(layer + 1))
-        top = section.first_row - NUMBERS
+        numbers = layout.bands.numbers
+        top = section.first_row - numbers
         for column in range(section.columns):
-            above = QRect(layout.left + column * layout.pitch, top, layout.tile, NUMBERS - GAP // 2)
+            above = QRect(layout.left + column * layout.pitch, top, layout.tile, numbers - GAP // 2)
             painter.drawText(above, Qt.AlignmentFlag.AlignCenter, str(column + 1))
 
 

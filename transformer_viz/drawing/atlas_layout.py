@@ -7,18 +7,16 @@ logical pixels.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TypeAlias
 
 from PySide6.QtCore import QRect
+from PySide6.QtGui import QFont
 
 from core.trace.trace import AttentionKind, Head, Trace
-from transformer_viz.theme import GRID
+from transformer_viz.theme import GRID, taller
 
 MARGIN = 3 * GRID
-NUMBERS = 4 * GRID  # room for a layer's number, and for the heads' numbers
-CAPTION = 4 * GRID  # the line below a ranked tile
-TITLE = 6 * GRID
 _NARROWEST = 32 * GRID  # of the map: room for the titles
 GAP = GRID
 LEAST, MOST = 26, 128  # side of a tile
@@ -38,26 +36,50 @@ def rows_by_layer(trace: Trace) -> tuple[Rows, ...]:
     )
 
 
-def fit_by_layer(kinds: Sequence[Rows], width: int, height: int) -> "AtlasLayout":
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """The heights of lines of text, in pixels.
+
+    Attributes:
+        numbers: the heads' numbers; also the width of a layer's.
+        caption: the line below a ranked tile.
+        title: of a kind.
+    """
+
+    numbers: int = 4 * GRID
+    caption: int = 4 * GRID
+    title: int = 6 * GRID
+
+    def fitted(self, font: QFont) -> "Bands":
+        """Higher where the text of the window is large."""
+        return Bands(*(taller(height, font) for height in astuple(self)))
+
+
+USUAL = Bands()
+
+
+def fit_by_layer(
+    kinds: Sequence[Rows], width: int, height: int, bands: Bands = USUAL
+) -> "AtlasLayout":
     """The largest tiles that fit width and height; where even the least do not, it overflows."""
-    by_width, by_height = _room(kinds, width, height, captions=False)
-    return AtlasLayout(kinds, max(LEAST, min(by_width, by_height, MOST)))
+    by_width, by_height = _room(kinds, width, height, bands, captions=False)
+    return AtlasLayout(kinds, max(LEAST, min(by_width, by_height, MOST)), bands)
 
 
 def fit_ranked(
-    ranked: Sequence[Sequence[Head]], width: int, height: int, least: int
+    ranked: Sequence[Sequence[Head]], width: int, height: int, least: int, bands: Bands = USUAL
 ) -> "AtlasLayout":
     """Lines as long as gives the largest tiles that fit; where they would be smaller than `least`,
     the side that a caption needs, tiles that fill the width and overflow the height."""
-    fitting, filling = AtlasLayout((), 0, captions=True), None
+    fitting, filling = AtlasLayout((), 0, bands, captions=True), None
     for columns in range(1, max(map(len, ranked), default=0) + 1):
         rows = tuple(_wrapped(heads, columns) for heads in ranked)
-        by_width, by_height = _room(rows, width, height, captions=True)
+        by_width, by_height = _room(rows, width, height, bands, captions=True)
         tile = min(by_width, by_height, MOST)
         if tile >= fitting.tile:
-            fitting = AtlasLayout(rows, tile, captions=True)
+            fitting = AtlasLayout(rows, tile, bands, captions=True)
         if filling is None or by_width >= least:
-            filling = AtlasLayout(rows, max(least, min(by_width, MOST)), captions=True)
+            filling = AtlasLayout(rows, max(least, min(by_width, MOST)), bands, captions=True)
     return fitting if fitting.tile >= least or filling is None else filling
 
 
@@ -98,19 +120,21 @@ class Section:
 
 
 class AtlasLayout:
-    def __init__(self, kinds: Sequence[Rows], tile: int, *, captions: bool = False) -> None:
+    def __init__(
+        self, kinds: Sequence[Rows], tile: int, bands: Bands = USUAL, *, captions: bool = False
+    ) -> None:
         """`tile`: the side of a tile; `captions`: ranked, with a line below each tile."""
         self.kinds = tuple(kinds)
-        self.tile = tile
+        self.tile, self.bands = tile, bands
         self.captions = captions
         self.pitch = tile + GAP
-        self.row_pitch = self.pitch + CAPTION * captions
-        numbers = 0 if captions else NUMBERS
+        self.row_pitch = self.pitch + bands.caption * captions
+        numbers = 0 if captions else bands.numbers
         self.left = MARGIN + numbers
         sections = []
         bottom = 2 * GRID
         for rows in self.kinds:
-            first_row = bottom + TITLE + numbers
+            first_row = bottom + bands.title + numbers
             sections.append(Section(rows, bottom, first_row))
             bottom = first_row + len(rows) * self.row_pitch + GRID
         self.sections = tuple(sections)
@@ -149,7 +173,7 @@ class AtlasLayout:
         if head is not None:
             return (head,)
         for section in self.sections:
-            if section.top <= y < section.top + TITLE:
+            if section.top <= y < section.top + self.bands.title:
                 return section.heads
             row = (y - section.first_row) // self.row_pitch
             if not self.captions and x < self.left and 0 <= row < len(section.rows):
@@ -171,9 +195,11 @@ def _widest(kinds: Sequence[Rows], captions: bool) -> int:
     return max((column + 1 for row in rows for column in _columns(row, captions)), default=0)
 
 
-def _room(kinds: Sequence[Rows], width: int, height: int, *, captions: bool) -> tuple[int, int]:
+def _room(
+    kinds: Sequence[Rows], width: int, height: int, bands: Bands, *, captions: bool
+) -> tuple[int, int]:
     """The sides of a tile at which the map fills the width, and the height."""
-    fixed = AtlasLayout(kinds, 0, captions=captions)
+    fixed = AtlasLayout(kinds, 0, bands, captions=captions)
     columns, rows = max(1, _widest(kinds, captions)), max(1, sum(map(len, kinds)))
     by_width = (width - fixed.left - MARGIN + GAP) // columns - GAP
     return by_width, (height - fixed.height) // rows

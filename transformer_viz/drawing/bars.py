@@ -11,10 +11,14 @@ from core.text.tokens import Token
 from core.trace.head_map import Entries
 from transformer_viz.drawing.labels import draw_label
 from transformer_viz.drawing.numbers import place_of
-from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.theme import GRID, Theme, scaled_font, taller
 
-ROW = 6 * GRID
+_ROW = 6 * GRID
 _LABEL_SHARE = 0.42  # of the width, for place and token
+
+
+def row_height(font: QFont) -> int:
+    return taller(_ROW, font)
 
 
 class Bar(NamedTuple):
@@ -45,25 +49,26 @@ def draw_bars(
     marked: int | None,
     full: float = 1.0,
 ) -> None:
-    """One row of height `ROW` per bar from the top of `rect`; a full bar is `full`.
+    """One row of `row_height` per bar from the top of `rect`; a full bar is `full`.
 
     `marked`: the key shown as chosen.
     """
+    height = row_height(font)
     figures, small = scaled_font(font, 1.0), scaled_font(font, 0.8)
     number = QFontMetricsF(figures).horizontalAdvance("0.000")
     place = max((QFontMetricsF(small).horizontalAdvance(bar.place) for bar in bars), default=0)
     label = rect.width() * _LABEL_SHARE
     track_left, track_width = rect.left() + label + GRID, rect.width() - label - number - 4 * GRID
     for index, bar in enumerate(bars):
-        row = QRectF(rect.left(), rect.top() + index * ROW, rect.width(), ROW)
+        row = QRectF(rect.left(), rect.top() + index * height, rect.width(), height)
         strong = bar.key == marked
         left, right = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(small)
         painter.setPen(theme.color("accent" if strong else "faint"))
-        painter.drawText(QRectF(row.left(), row.top(), place, ROW), right | middle, bar.place)
+        painter.drawText(QRectF(row.left(), row.top(), place, height), right | middle, bar.place)
         painter.setFont(figures)
-        text = QRectF(row.left() + place + 2 * GRID, row.top(), label - place - 3 * GRID, ROW)
+        text = QRectF(row.left() + place + 2 * GRID, row.top(), label - place - 3 * GRID, height)
         draw_label(painter, text, bar.token, theme, align=left, strong=strong)
         track = QRectF(track_left, row.center().y() - GRID, track_width, 2 * GRID)
         painter.fillRect(track, theme.color("chip"))

@@ -58,11 +58,11 @@ def draw_candidate(
     flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     if row.taken:
         painter.setPen(theme.color("accent"))
-        mark = QRectF(rect.left(), rect.top(), _MARK, ROW)
+        mark = QRectF(rect.left(), rect.top(), _MARK, rect.height())
         painter.drawText(mark, Qt.AlignmentFlag.AlignCenter, "✓")
     probability, logarithm = _number_columns(rect, font)
     label_width = (probability.left() - rect.left() - _MARK) * 0.6
-    label = QRectF(rect.left() + _MARK + GRID, rect.top(), label_width - 2 * GRID, ROW)
+    label = QRectF(rect.left() + _MARK + GRID, rect.top(), label_width - 2 * GRID, rect.height())
     painter.setFont(scaled_font(font, 1.0))
     draw_label(painter, label, row.token, theme, align=Qt.AlignmentFlag.AlignLeft, strong=row.taken)
     left = label.right() + GRID
@@ -91,6 +91,6 @@ def _number_columns(rect: QRectF, font: QFont) -> tuple[QRectF, QRectF]:
     narrow = metrics.horizontalAdvance("0.000") + 2 * GRID
     right = rect.right() - GRID
     return (
-        QRectF(right - wide - narrow, rect.top(), narrow, ROW),
-        QRectF(right - wide, rect.top(), wide, ROW),
+        QRectF(right - wide - narrow, rect.top(), narrow, rect.height()),
+        QRectF(right - wide, rect.top(), wide, rect.height()),
     )

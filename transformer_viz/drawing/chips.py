@@ -5,7 +5,7 @@ The pieces of one word touch; a thin bar below each chip is the probability of i
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,7 +15,7 @@ from PySide6.QtGui import QFont, QPainter, QPen
 from core.text.tokens import Token, TokenKind
 from transformer_viz.drawing.labels import draw_label, label_widths
 from transformer_viz.drawing.shading import shaded
-from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.theme import GRID, Theme, scaled_font, taller
 
 _LONGEST = 60 * GRID  # label
 
@@ -35,6 +35,10 @@ class ChipSize:
         """From one line to the next."""
         return self.height + GRID
 
+    def fitted(self, font: QFont) -> "ChipSize":
+        """Higher where the text of the window is large."""
+        return replace(self, height=taller(self.height, self.font(font)))
+
     def font(self, font: QFont) -> QFont:
         return font if self.scale == 1 else scaled_font(font, self.scale)
 
@@ -42,8 +46,6 @@ class ChipSize:
 NORMAL = ChipSize(7 * GRID, GRID + 2, 2 * GRID, 1.0)
 COMPACT = ChipSize(5 * GRID, GRID, GRID, 0.9)
 """For rows of tokens where there is little room."""
-
-HEIGHT, PITCH = NORMAL.height, NORMAL.pitch
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ def lay_out_chips(
 ) -> ChipLayout:
     """Break lines between words, so that the pieces of a word stay together; a word longer than a
     line breaks where it must."""
+    size = size.fitted(font)
     most = _LONGEST + 2 * size.padding
     wanted = [label + 2 * size.padding for label in label_widths(size.font(font), tokens)]
     widths = [width if width < most else most for width in wanted]

@@ -21,10 +21,10 @@ from transformer_viz.drawing.matrix import Style
 from transformer_viz.drawing.numbers import signed
 from transformer_viz.drawing.pooling import Pyramid
 from transformer_viz.drawing.scales import Legend
-from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.theme import GRID, Theme, grown, scaled_font
 
 LARGEST = 10 * GRID  # of a cell
-_NUMBER_ROOM = 10 * GRID  # for the log-probabilities
+_NUMBERS = 10 * GRID  # room for the log-probabilities
 _BAR_ROOM = 7 * GRID  # before these, for their bars
 _SMALL = 0.8  # of the font, where its lines are higher than cells
 _FULL_BAR = 3.0  # nats, unless a token has less probability
@@ -87,7 +87,7 @@ def _lay_out(picture: GrowingPicture, size: QSizeF, font: QFont, ratio: float) -
     numbers = axes.numbers_width(font, picture.steps)
     left = math.ceil(numbers + 2 * GRID + min(rows, 0.3 * size.width()) + 2 * GRID)
     top = math.ceil(axes.columns_height(font, labels) + GRID)
-    right = 0 if picture.log_probabilities is None else _NUMBER_ROOM + 2 * GRID
+    right = 0 if picture.log_probabilities is None else grown(_NUMBERS, font) + 2 * GRID
     width, height = size.width() - left - right, size.height() - top - GRID
     cell = min(max(min(width, height), GRID) / picture.steps, LARGEST)
     if cell * ratio >= 2 * GRID:
@@ -201,10 +201,11 @@ def _draw_log_probabilities(
     line = QFontMetricsF(small).height()
     painter.setFont(small)
     painter.setPen(theme.color("faint"))
-    title = QRectF(left, rows.start - line - GRID, _NUMBER_ROOM, line)
+    room = grown(_NUMBERS, style.font)
+    title = QRectF(left, rows.start - line - GRID, room, line)
     painter.drawText(title, Qt.AlignmentFlag.AlignRight, "log p")
     for index in rows.labelled(line, step):
         painter.setPen(theme.color("accent" if index == step else "soft"))
-        box = QRectF(left, rows.middle(index) - line / 2, _NUMBER_ROOM, line)
+        box = QRectF(left, rows.middle(index) - line / 2, room, line)
         painter.drawText(box, Qt.AlignmentFlag.AlignRight, signed(float(values[index])))
     painter.setFont(style.font)

@@ -16,7 +16,7 @@ from transformer_viz.drawing.colorbar import draw_color_bar, room
 from transformer_viz.drawing.colormap import BLANK, LEVELS
 from transformer_viz.drawing.hatch import hatch_brush
 from transformer_viz.drawing.scales import Legend
-from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.theme import GRID, Theme, grown, scaled_font, taller
 
 _MARGIN = 3 * GRID
 _NUMBERS = 5 * GRID  # room for a layer's number
@@ -59,12 +59,14 @@ class GridLayout:
         self.kinds = kinds
         columns = [1 + max(head.head for head in heads) for heads in kinds]
         rows = max((1 + max(head.layer for head in heads) for heads in kinds), default=1)
+        title, numbers = taller(_TITLE, font), taller(_HEADS, font)
         fixed = 2 * _MARGIN + len(kinds) * _NUMBERS + max(0, len(kinds) - 1) * _APART
         across = (width - fixed - room(font)) / max(1, sum(columns))
-        down = (height - 2 * _MARGIN - _TITLE - _HEADS) / rows
+        down = (height - 2 * _MARGIN - title - numbers) / rows
         self.width = float(max(LEAST, min(int(across), MOST)))
         self.height = float(max(LEAST, min(int(down), MOST)))
-        self.top = _MARGIN + _TITLE + _HEADS
+        self.title, self.numbers = title, numbers
+        self.top = _MARGIN + title + numbers
         self.lefts = []
         x = float(_MARGIN)
         for count in columns:
@@ -147,12 +149,17 @@ def _draw_names(
     left = layout.lefts[index]
     painter.setFont(font)
     painter.setPen(theme.color("ink"))
-    title = QRectF(left, _MARGIN, 50 * GRID, _TITLE)
+    title = QRectF(left, _MARGIN, grown(50 * GRID, painter.font()), layout.title)
     painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, TITLES[heads[0].kind])
     painter.setFont(small)
     painter.setPen(theme.color("faint"))
     for number in range(1 + max(head.head for head in heads)):
-        cell = QRectF(left + number * layout.width, layout.top - _HEADS, layout.width - 1, _HEADS)
+        cell = QRectF(
+            left + number * layout.width,
+            layout.top - layout.numbers,
+            layout.width - 1,
+            layout.numbers,
+        )
         painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, str(number + 1))
     for number in range(1 + max(head.layer for head in heads)):
         top = layout.top + number * layout.height

@@ -12,9 +12,9 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from transformer_viz.drawing import strips
-from transformer_viz.theme import GRID, scaled_font
+from transformer_viz.theme import GRID, grown, scaled_font, taller
 
-LINE = 6 * GRID
+_LINE = 6 * GRID
 MARGIN = 4 * GRID
 COLUMN_GAP = 3 * GRID
 FORMULA_SIZE = 0.85  # of the font
@@ -71,6 +71,7 @@ class ScoreLayout:
     widths: tuple[int, int]  # d_k, d_v
     lines: int
     scroll: float
+    pitch: float  # from one line to the next
 
     def cell(self, column: Column, band: QRectF) -> QRectF:
         left, right = self.spans[column]
@@ -83,19 +84,19 @@ class ScoreLayout:
         return QRectF(cell.left(), top, cell.width(), strips.HEIGHT)
 
     def line(self, position: int) -> QRectF:
-        top = self.body.top() + position * LINE - self.scroll
-        return QRectF(self.body.left(), top, self.body.width(), LINE)
+        top = self.body.top() + position * self.pitch - self.scroll
+        return QRectF(self.body.left(), top, self.body.width(), self.pitch)
 
     def visible(self) -> range:
-        first = math.floor(self.scroll / LINE)
-        last = math.ceil((self.scroll + self.body.height()) / LINE)
+        first = math.floor(self.scroll / self.pitch)
+        last = math.ceil((self.scroll + self.body.height()) / self.pitch)
         return range(first, min(last, self.lines))
 
     def position_at(self, point: QPointF) -> int | None:
         """The line under a point."""
         if not self.body.contains(point):
             return None
-        position = math.floor((point.y() - self.body.top() + self.scroll) / LINE)
+        position = math.floor((point.y() - self.body.top() + self.scroll) / self.pitch)
         return position if position < self.lines else None
 
     def column_at(self, x: float) -> Column | None:
@@ -135,18 +136,19 @@ def lay_out_scores(
         labels: the width that the keys' labels want.
         titles: title and formula at the head of each column.
     """
-    entropies = QRectF(rect.left(), rect.top(), rect.width(), LINE)
-    header = QRectF(rect.left(), entropies.bottom() + GRID, rect.width(), _HEADER)
-    query = QRectF(rect.left(), header.bottom() + GRID, rect.width(), LINE)
-    room = rect.bottom() - query.bottom() - (LINE + GRID) - _PAIR
-    height = max(LINE, min(room, lines * LINE))
+    line, below = line_height(font), taller(_PAIR, font, 4)
+    entropies = QRectF(rect.left(), rect.top(), rect.width(), line)
+    head = QRectF(rect.left(), entropies.bottom() + GRID, rect.width(), taller(_HEADER, font, 2))
+    query = QRectF(rect.left(), head.bottom() + GRID, rect.width(), line)
+    room = rect.bottom() - query.bottom() - (line + GRID) - below
+    height = max(line, min(room, lines * line))
     body = QRectF(rect.left(), query.bottom(), rect.width(), height)
-    total = QRectF(rect.left(), body.bottom() + GRID, rect.width(), LINE)
-    pair = QRectF(rect.left(), total.bottom(), rect.width(), _PAIR)
+    total = QRectF(rect.left(), body.bottom() + GRID, rect.width(), line)
+    pair = QRectF(rect.left(), total.bottom(), rect.width(), below)
     return ScoreLayout(
         spans=_spans(rect, widths, labels, titles, font),
         entropies=entropies,
-        header=header,
+        header=head,
         query=query,
         body=body,
         total=total,
@@ -154,25 +156,32 @@ def lay_out_scores(
         strips=_pair_strips(pair, font),
         widths=widths,
         lines=lines,
-        scroll=max(0.0, min(scroll, lines * LINE - height)),
+        scroll=max(0.0, min(scroll, lines * line - height)),
+        pitch=line,
     )
 
 
-def full_height(lines: int) -> int:
+def line_height(font: QFont) -> int:
+    return taller(_LINE, font)
+
+
+def full_height(lines: int, font: QFont) -> int:
     """The height of a picture of so many lines, none of them hidden."""
-    return LINE + GRID + _HEADER + GRID + LINE + lines * LINE + GRID + LINE + _PAIR
+    fixed = 3 * GRID + taller(_HEADER, font, 2) + taller(_PAIR, font, 4)
+    return fixed + (lines + 3) * line_height(font)
 
 
 def _pair_strips(pair: QRectF, font: QFont) -> dict[Strip, QRectF]:
     """Three strips on either side, beside room for their names."""
     name = math.ceil(QFontMetricsF(font).horizontalAdvance(Strip.WEIGHTED)) + 2 * GRID
+    pitch = taller(_PAIR_PITCH, font)
     half = math.floor((pair.width() - 2 * MARGIN - _MIDDLE) / 2)
     result = {}
     for side, names in enumerate((LEFT_STRIPS, RIGHT_STRIPS)):
         left = pair.left() + MARGIN + side * (half + _MIDDLE) + name
         for index, strip in enumerate(names):
-            top = pair.bottom() - GRID - (len(names) - index) * _PAIR_PITCH
-            result[strip] = QRectF(left, top, half - name, 4 * GRID)
+            top = pair.bottom() - GRID - (len(names) - index) * pitch
+            result[strip] = QRectF(left, top, half - name, pitch - GRID)
     return result
 
 
@@ -186,12 +195,13 @@ def _spans(
     columns = {column: _number_width(titles[column], font) for column in NUMBERS}
     gaps = COLUMN_GAP * (len(Column) - 1)
     room = rect.width() - 2 * MARGIN - sum(columns.values()) - gaps  # for labels and strips
-    labels = max(_LABELS[0], min(labels, _LABELS[1]))
+    least, most = (grown(width, font) for width in _LABELS)
+    labels = max(least, min(labels, most))
     for column, cells in zip((Column.PRODUCTS, Column.VALUES), widths, strict=True):
-        before_labels = min(_PLAIN_CELL * cells, (room - _LABELS[0]) / 2)
+        before_labels = min(_PLAIN_CELL * cells, (room - least) / 2)
         columns[column] = _strip_width(max((room - labels) / 2, before_labels), cells)
     room -= columns[Column.PRODUCTS] + columns[Column.VALUES]
-    columns[Column.KEY] = min(labels, max(room, _LABELS[0]))
+    columns[Column.KEY] = min(labels, max(room, least))
     extra = max(0.0, room - columns[Column.KEY]) / len(NUMBERS)
     for column in NUMBERS:
         columns[column] += math.floor(min(extra, 10 * GRID))

@@ -11,7 +11,7 @@ from transformer_viz.drawing.score_layout import LEFT_STRIPS, MARGIN, ScoreLayou
 from transformer_viz.drawing.score_picture import ScoreMarks, ScorePicture
 from transformer_viz.drawing.score_table import ScoreStyle, ScoreTable
 from transformer_viz.drawing.strips import draw_hatch, draw_strip
-from transformer_viz.theme import GRID
+from transformer_viz.theme import GRID, taller
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -109,8 +109,13 @@ def _draw_pair(
     style: ScoreStyle,
 ) -> None:
     theme, key = style.theme, marks.key
-    top = layout.strips[Strip.QUERY].top() - 6 * GRID
-    line = QRectF(layout.pair.left() + MARGIN, top, layout.pair.width() - 2 * MARGIN, 5 * GRID)
+    top = layout.strips[Strip.QUERY].top() - taller(6 * GRID, style.font)
+    line = QRectF(
+        layout.pair.left() + MARGIN,
+        top,
+        layout.pair.width() - 2 * MARGIN,
+        taller(5 * GRID, style.font),
+    )
     painter.setFont(style.bold)
     painter.setPen(theme.color("ink"))
     title = QFontMetricsF(style.bold).elidedText(

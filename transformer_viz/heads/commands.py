@@ -20,7 +20,7 @@ from transformer_viz.heads.report import Evidence
 from transformer_viz.heads.showing import EvidenceShowing
 from transformer_viz.session import Session
 from transformer_viz.theme import Theme
-from transformer_viz.views.focus import close_dock
+from transformer_viz.views.focus import hide_panel
 
 if TYPE_CHECKING:
     from transformer_viz.window import Window
@@ -53,7 +53,7 @@ class HeadsCommands(QObject):
 
     def toggle(self) -> None:
         if self.dock is not None and self.dock.isVisible():
-            close_dock(self.dock, self._window.stage)
+            hide_panel(self.dock, self._window.stage)
         else:
             self.show()
 

@@ -174,7 +174,6 @@ class HeadRows(RowList):
 
     def __init__(self, session: Session, resolving: Resolving) -> None:
         super().__init__(0)
-        self.row_height = round(2 * self._columns(0).line) + GAP
         self._session = session
         self._resolving = resolving
         self._heads: list[Head] = []
@@ -185,6 +184,10 @@ class HeadRows(RowList):
 
     def _columns(self, count: int) -> WordColumns:
         return WordColumns(self.viewport().width(), count, self.font())
+
+    @property
+    def row_height(self) -> int:
+        return round(2 * self._columns(0).line) + GAP
 
     @property
     def head(self) -> Head | None:

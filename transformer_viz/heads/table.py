@@ -21,7 +21,8 @@ from core.trace.trace import Head
 from transformer_viz.drawing.numbers import signed
 from transformer_viz.heads.report import MeasuredHead, Report
 from transformer_viz.heads.wording import column, listed, role_name, roles_in_words
-from transformer_viz.theme import GRID, Theme, grown, scaled_font
+from transformer_viz.text_size import set_font
+from transformer_viz.theme import GRID, Theme, grown, taller
 from transformer_viz.training.statistics import head_label
 from transformer_viz.views.wording import plain_tooltip
 
@@ -120,7 +121,7 @@ class HeadsTable(QTableView):
         self._sorted.setSortRole(_SORT)
         self.setModel(self._sorted)
         self._following = False
-        self.setFont(scaled_font(self.font(), 1.0))
+        set_font(self, 1.0)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -130,7 +131,7 @@ class HeadsTable(QTableView):
         self.setWordWrap(False)
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(round(grown(_ROW, self.font())))
+        self.verticalHeader().setDefaultSectionSize(taller(_ROW, self.font()))
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setMinimumSectionSize(10 * GRID)
@@ -146,7 +147,7 @@ class HeadsTable(QTableView):
         self.scrollTo(self.currentIndex())
 
     def sizeHint(self) -> QSize:
-        return QSize(180 * GRID, 8 * _ROW)
+        return QSize(180 * GRID, 8 * taller(_ROW, self.font()))
 
     def show_report(self, report: Report) -> None:
         self._following = True

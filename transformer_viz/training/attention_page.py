@@ -24,6 +24,7 @@ from core.training.probe import Probe
 from core.training.probe_log import ProbeLog, read_probe_log
 from transformer_viz.controller import Controller
 from transformer_viz.session import Session
+from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, LIGHT, Theme, set_role
 from transformer_viz.training.replay import Replay
 from transformer_viz.training.run import Run
@@ -69,7 +70,7 @@ class AttentionPage(Panel):
         row.addWidget(self.position)
         row.addWidget(self.back)
         for control in (self.sentence, self.play, self.slider, self.back):
-            control.setFixedHeight(7 * GRID)
+            set_height(control, 7 * GRID)
         self.fed = ElidedLabel("soft")
         self.specialists = Specialists(session)
         self.placeholder = Placeholder()

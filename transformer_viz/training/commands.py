@@ -19,7 +19,7 @@ from transformer_viz.training.follow import Follow
 from transformer_viz.training.panel import TrainingPanel
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.runs import Runs, runs_folder
-from transformer_viz.views.focus import close_dock
+from transformer_viz.views.focus import hide_panel
 
 if TYPE_CHECKING:
     from transformer_viz.training.new_run import NewRun
@@ -61,7 +61,7 @@ class TrainingCommands(QObject):
 
     def toggle(self) -> None:
         if self.dock is not None and self.dock.isVisible():
-            close_dock(self.dock, self._window.stage)
+            hide_panel(self.dock, self._window.stage)
         else:
             self.show()
 

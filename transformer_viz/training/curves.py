@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from transformer_viz.drawing.axis import AxisScale
 from transformer_viz.drawing.chart_layout import Floats, Line
+from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, LIGHT, Theme, dress_spin_box, set_role
 from transformer_viz.training.chart import KEYS, Chart
 from transformer_viz.training.metrics import METRICS, Metric, Part, smoothed
@@ -64,7 +65,7 @@ class Curves(Panel):
         controls = QWidget()
         row = FlowLayout(controls, 2 * GRID)
         for control in (self.choice, self.log_steps, self.log_values, self.smoothing, self.fit):
-            control.setFixedHeight(7 * GRID)
+            set_height(control, 7 * GRID)
             row.addWidget(control)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.training.marked_text import CHANGED, MarkedTexts
 from transformer_viz.training.run import Run
@@ -63,7 +64,7 @@ class Samples(Panel):
         row = QHBoxLayout()
         row.setSpacing(2 * GRID)
         for control in (self.order, self.choice):
-            control.setFixedHeight(7 * GRID)
+            set_height(control, 7 * GRID)
         row.addWidget(self.order)
         row.addWidget(self.choice, 1)
         row.addWidget(self.about)

@@ -22,6 +22,7 @@ from transformer_viz.drawing.axis import AxisScale
 from transformer_viz.drawing.chart_layout import Line, Mark
 from transformer_viz.drawing.head_colors import color_slots
 from transformer_viz.session import Session
+from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.training.chart import Chart
 from transformer_viz.training.list_style import list_style
@@ -79,7 +80,7 @@ class Specialists(QWidget):
         row = QHBoxLayout()
         row.setSpacing(2 * GRID)
         for control in (self.statistic, self.threshold, self.log_steps):
-            control.setFixedHeight(7 * GRID)
+            set_height(control, 7 * GRID)
             row.addWidget(control)
         row.addWidget(self.about, 1)
         self.chart = Chart("Statistic of the selected heads by step")

@@ -26,7 +26,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font
+from transformer_viz.text_size import set_font
+from transformer_viz.theme import GRID, LIGHT, Theme, taller
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.runs import Runs
 from transformer_viz.training.wording import duration
@@ -117,7 +118,7 @@ class RunsTable(QTableView):
         self.setAccessibleName("Runs")
         self.rows = RunsModel(runs, self)
         self.setModel(self.rows)
-        self.setFont(scaled_font(self.font(), 1.0))
+        set_font(self, 1.0)
         self._bar = _Progress(self)
         self.setItemDelegateForColumn(_PROGRESS, self._bar)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -128,7 +129,7 @@ class RunsTable(QTableView):
         self.setWordWrap(False)
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(_ROW)
+        self.verticalHeader().setDefaultSectionSize(taller(_ROW, self.font()))
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
@@ -137,7 +138,7 @@ class RunsTable(QTableView):
             header.resizeSection(column, width)
 
     def sizeHint(self) -> QSize:
-        return QSize(sum(_WIDTHS) + 2 * GRID, 6 * _ROW)
+        return QSize(sum(_WIDTHS) + 2 * GRID, 6 * taller(_ROW, self.font()))
 
     @property
     def selected(self) -> list[Run]:

@@ -21,7 +21,7 @@ class CandidateList(RowList):
         super().__init__(ROW)
         self.rows: tuple[CandidateRow, ...] = ()
         self.setAccessibleName("Candidates of this step")
-        self.setMaximumHeight(MOST * ROW)
+        self.setMaximumHeight(MOST * self.row_height)
 
     def show_rows(self, rows: tuple[CandidateRow, ...]) -> None:
         self.rows = rows
@@ -54,7 +54,7 @@ class CandidateList(RowList):
         )
 
     def sizeHint(self) -> QSize:
-        return QSize(56 * GRID, 8 * ROW)
+        return QSize(56 * GRID, 8 * self.row_height)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(56 * GRID, 4 * ROW)
+        return QSize(56 * GRID, 4 * self.row_height)

@@ -42,6 +42,11 @@ class ChipFlow(QAbstractScrollArea):
         """The tooltip of a chip, as plain text."""
         raise NotImplementedError
 
+    @property
+    def pitch(self) -> int:
+        """From one line to the next."""
+        return self.size_of_chips.fitted(self.font()).pitch
+
     def set_tokens(self, tokens: Sequence[Token]) -> None:
         self.pointed = None
         if tuple(tokens) != self.tokens:
@@ -54,6 +59,11 @@ class ChipFlow(QAbstractScrollArea):
             self.size_of_chips = size
             self._arrange()
             self.viewport().update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._arrange()
 
     def apply_theme(self, theme: Theme) -> None:
         self.theme = theme
@@ -77,21 +87,21 @@ class ChipFlow(QAbstractScrollArea):
             bar.setValue(int(rect.bottom()) - self.height() + GRID)
 
     def sizeHint(self) -> QSize:
-        return QSize(60 * GRID, min(self._layout.height, MOST_LINES * self.size_of_chips.pitch))
+        return QSize(60 * GRID, min(self._layout.height, MOST_LINES * self.pitch))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(30 * GRID, self.sizeHint().height())
 
     def _arrange(self) -> None:
         width = self.width() - self.verticalScrollBar().sizeHint().width()
-        wanted = self.tokens, width, self.size_of_chips
+        wanted = self.tokens, width, self.size_of_chips, self.font()
         if wanted != self._laid_out:
             self._laid_out = wanted
             self._layout = lay_out_chips(self.tokens, width, self.font(), self.size_of_chips)
         height, bar = self.sizeHint().height(), self.verticalScrollBar()
         bar.setRange(0, max(0, self._layout.height - height))
         bar.setPageStep(height)
-        bar.setSingleStep(self.size_of_chips.pitch)
+        bar.setSingleStep(self.pitch)
         if height != self.height():
             self.setFixedHeight(height)
 

@@ -18,6 +18,7 @@ from transformer_viz.actions import literal
 from transformer_viz.bundled import minimal_pairs
 from transformer_viz.comparison import Comparison
 from transformer_viz.controller import MAX_CHARACTERS
+from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, set_role
 from transformer_viz.views.text_line import TextLine
 
@@ -68,7 +69,7 @@ class CompareBar(QWidget):
         row.addWidget(self.swap)
         row.addWidget(self.pairs)
         for control in (self.model, self.text, self.swap, self.pairs):
-            control.setFixedHeight(HEIGHT)
+            set_height(control, HEIGHT)
         comparison.changed.connect(self.follow)
         self.follow()
 

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import (
 
 from core.trace.trace import Head
 from transformer_viz.comparison import Comparison, Sides
-from transformer_viz.theme import GRID, Theme, dress_spin_box, scaled_font, set_role
+from transformer_viz.text_size import set_font, set_height
+from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.views.compare_pictures import Shown
 from transformer_viz.views.number_boxes import WholeBox
 from transformer_viz.views.wording import head_name
@@ -34,7 +35,7 @@ class CompareControls(QWidget):
         super().__init__(parent)
         self._comparison = comparison
         self._title = QLabel()
-        self._title.setFont(scaled_font(self.font(), 1.0, bold=True))
+        set_font(self._title, 1.0, bold=True)
         self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         set_role(self._title, "title")
         self._caption = QLabel("B:")
@@ -108,7 +109,7 @@ class CompareControls(QWidget):
 def _segment(text: str, tip: str) -> QPushButton:
     button = QPushButton(text)
     button.setCheckable(True)
-    button.setFixedHeight(HEIGHT)
+    set_height(button, HEIGHT)
     button.setToolTip(tip)
     button.setAccessibleName(tip)
     return button

@@ -18,7 +18,7 @@ from transformer_viz.decoding import Decoding
 from transformer_viz.drawing.chips import COMPACT, NORMAL
 from transformer_viz.selection import Selection
 from transformer_viz.session import Phase, Session
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.theme import GRID, Theme, grown, set_role
 from transformer_viz.views.beam_page import BeamPage
 from transformer_viz.views.decoding_steps import DecodingSteps
 from transformer_viz.views.prefix_chips import PrefixChips
@@ -107,6 +107,7 @@ class DecodingView(StageView):
     def apply_theme(self, theme: Theme) -> None:
         for part in (self.transport, self.prefix, self.source, self.steps, self.beam):
             part.apply_theme(theme)
+        self._fit_chips()  # the text may have another size
         super().apply_theme(theme)
 
     # What the commands do
@@ -226,7 +227,10 @@ class DecodingView(StageView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        size = COMPACT if event.size().height() < LOW else NORMAL
+        self._fit_chips()
+
+    def _fit_chips(self) -> None:
+        size = COMPACT if self.height() < grown(LOW, self.font()) else NORMAL
         self.prefix.set_chip_size(size)
         self.source.chips.set_chip_size(size)
 

@@ -1,13 +1,14 @@
 """Beside the map: the candidates of the step, other ways to go on, and the hypotheses."""
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QEvent, QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from transformer_viz.decoding import Decoding
 from transformer_viz.drawing.candidate_rows import CandidateRow, draw_header
 from transformer_viz.hypotheses import Candidate, Hypothesis
-from transformer_viz.theme import GRID, LIGHT, Theme, set_role
+from transformer_viz.text_size import set_height
+from transformer_viz.theme import GRID, LIGHT, Theme, grown, set_role
 from transformer_viz.views.candidate_list import CandidateList
 from transformer_viz.views.entry_field import EntryField
 from transformer_viz.views.hypothesis_list import HypothesisList
@@ -60,6 +61,7 @@ class DecodingSide(QWidget):
             "Teacher forcing: the probability of each token given your tokens before it"
         )
         self._lay_out()
+        self._fit_text()
         self.candidates.chosen.connect(self._take)
         self.typed.submitted.connect(self._type)
         self.go_on.clicked.connect(decoding.go_on)
@@ -68,8 +70,6 @@ class DecodingSide(QWidget):
         self.target.submitted.connect(decoding.score_target)
 
     def _lay_out(self) -> None:
-        self.setMinimumWidth(NARROWEST)
-        self.setMaximumWidth(WIDEST)
         entry = QHBoxLayout()
         entry.setSpacing(2 * GRID)
         entry.addWidget(self.typed, 1)
@@ -86,7 +86,16 @@ class DecodingSide(QWidget):
         column.addWidget(self.hypotheses, 2)
         column.addWidget(self.target)
         for field in (self.typed, self.target):
-            field.setMinimumHeight(7 * GRID)
+            set_height(field, 7 * GRID)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit_text()
+
+    def _fit_text(self) -> None:
+        self.setMinimumWidth(round(grown(NARROWEST, self.font())))
+        self.setMaximumWidth(round(grown(WIDEST, self.font())))
 
     def apply_theme(self, theme: Theme) -> None:
         self._heading.apply_theme(theme)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from core.text.tokens import Token
 from core.trace.reach import FarLink, path_lengths
 from transformer_viz.drawing.labels import draw_label, label_widths
-from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font
+from transformer_viz.text_size import set_height
+from transformer_viz.theme import GRID, LIGHT, Theme, grown, scaled_font
 from transformer_viz.views.row_list import RowList
 from transformer_viz.views.wording import head_name, head_numbers, token_name
 
@@ -21,7 +22,7 @@ _BAR = 12 * GRID
 _NUMBER = 10 * GRID
 _HEAD = 12 * GRID
 _STEPS = 20 * GRID  # the width of each of the last columns
-_NARROW = 15 * GRID
+_NARROW = 16 * GRID
 _GAP = 2 * GRID
 _SCROLL_BAR = 2 * GRID  # always there, so that the names stand over their columns
 _PAGE = 10
@@ -51,19 +52,21 @@ class Columns:
     steps: tuple[QRectF, ...]  # of `NETWORKS`
 
 
-def columns(rect: QRectF) -> Columns:
+def columns(rect: QRectF, font: QFont) -> Columns:
     """The words take what the others leave."""
-    steps_width = _STEPS if rect.width() >= 150 * GRID else _NARROW
+    number, head_width = grown(_NUMBER, font), grown(_HEAD, font)
+    wide = rect.width() >= grown(150 * GRID, font)
+    steps_width = grown(_STEPS if wide else _NARROW, font)
     inner = rect.adjusted(_GAP, 0, -_GAP, 0)
     top, height = inner.top(), inner.height()
     bar = QRectF(inner.left(), top, _BAR, height)
-    weight = QRectF(bar.right(), top, _NUMBER, height)
+    weight = QRectF(bar.right(), top, number, height)
     right = inner.right() - len(NETWORKS) * steps_width
     steps = tuple(
-        QRectF(right + number * steps_width, top, steps_width, height)
-        for number in range(len(NETWORKS))
+        QRectF(right + column * steps_width, top, steps_width, height)
+        for column in range(len(NETWORKS))
     )
-    head = QRectF(right - _HEAD, top, _HEAD, height)
+    head = QRectF(right - head_width, top, head_width, height)
     left = weight.right() + 2 * _GAP
     return Columns(bar, weight, QRectF(left, top, head.left() - left, height), head, steps)
 
@@ -74,7 +77,7 @@ class FarLinkHeader(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._theme: Theme = LIGHT
-        self.setFixedHeight(6 * GRID)
+        set_height(self, 6 * GRID)
         self.setToolTip(STEPS_TIP)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -86,7 +89,7 @@ class FarLinkHeader(QWidget):
             theme = self._theme
             painter.setFont(scaled_font(self.font(), 0.85))
             painter.setPen(theme.color("soft"))
-            place = columns(QRectF(self.rect()).adjusted(0, 0, -_SCROLL_BAR, 0))
+            place = columns(QRectF(self.rect()).adjusted(0, 0, -_SCROLL_BAR, 0), self.font())
             weight = place.bar.united(place.weight)
             painter.drawText(weight, _LEFT, "weight")
             painter.drawText(place.words, _LEFT, "query → key")
@@ -154,7 +157,7 @@ class FarLinkList(RowList):
         if focused:
             painter.setPen(theme.color("accent"))
             painter.drawRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5))
-        place = columns(QRectF(rect))
+        place = columns(QRectF(rect), self.font())
         track = QRectF(place.bar).adjusted(0, 2 * GRID, 0, -2 * GRID)
         painter.fillRect(track, theme.color("chip"))
         track.setWidth(track.width() * link.weight)
@@ -217,4 +220,4 @@ class FarLinkList(RowList):
         return self.minimumSizeHint()  # it takes the room that is left, not that of all rows
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(120 * GRID, 3 * ROW)
+        return QSize(120 * GRID, 3 * self.row_height)

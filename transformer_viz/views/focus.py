@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QApplication, QDockWidget, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 
 class Panel(QWidget):
@@ -27,10 +27,10 @@ def step_focus(panels: Sequence[QWidget], step: int) -> None:
     takers[(current + step) % len(takers)].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
 
-def close_dock(dock: QDockWidget, after: QWidget) -> None:
-    """Close it; the keyboard, where it was in there, goes to `after`, not to where Tab begins."""
-    inside = _has_focus(dock)
-    dock.close()
+def hide_panel(panel: QWidget, after: QWidget) -> None:
+    """Hide it; the keyboard, if it was in there, goes to `after`, not to where Tab begins."""
+    inside = _has_focus(panel)
+    panel.close()
     if inside:
         after.setFocus(Qt.FocusReason.OtherFocusReason)
 

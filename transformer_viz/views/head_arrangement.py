@@ -6,6 +6,7 @@ from PySide6.QtGui import QFont, QFontMetrics
 from core.trace.trace import Head
 from transformer_viz.drawing.atlas import caption_font
 from transformer_viz.drawing.atlas_layout import (
+    USUAL,
     AtlasLayout,
     fit_by_layer,
     fit_ranked,
@@ -35,12 +36,13 @@ class HeadArrangement:
         trace, by = self._session.trace, measure(self._session.options.order)
         kinds = () if trace is None else rows_by_layer(trace)
         self.captions, self.final = {}, True
+        bands = USUAL.fitted(font)
         if by is None:
-            self.layout = fit_by_layer(kinds, room.width(), room.height())
+            self.layout = fit_by_layer(kinds, room.width(), room.height(), bands)
         else:
             orders = self._ranked([[head for row in rows for head in row] for rows in kinds], by)
             beside = self._caption_width(font)
-            self.layout = fit_ranked(orders, room.width(), room.height(), beside)
+            self.layout = fit_ranked(orders, room.width(), room.height(), beside, bands)
 
     def _ranked(self, kinds: list[list[Head]], by: Measure) -> list[list[Head]]:
         """Each kind best first, with captions; until all is measured, in the order shown."""

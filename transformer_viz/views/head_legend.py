@@ -8,6 +8,7 @@ from core.trace.trace import Head
 from transformer_viz.drawing.head_colors import color_slots, head_color
 from transformer_viz.options import Combine
 from transformer_viz.session import Session
+from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, LIGHT, Theme, set_role
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.head_choice import only, toggled
@@ -46,7 +47,7 @@ class HeadLegend(QWidget):
         self.swatches: list[QToolButton] = []
         self._flow = FlowLayout(self, GRID)
         for widget in (self._title, self.all, self.mean):
-            widget.setFixedHeight(7 * GRID)
+            set_height(widget, 7 * GRID)
             self._flow.addWidget(widget)
         session.traceChanged.connect(self._follow)
         session.selectionChanged.connect(self._follow)
@@ -88,7 +89,7 @@ class HeadLegend(QWidget):
         swatch.setCheckable(True)
         swatch.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         swatch.setIconSize(QSize(_ICON, _ICON))
-        swatch.setFixedHeight(7 * GRID)
+        set_height(swatch, 7 * GRID)
         swatch.installEventFilter(self)
         number = len(self.swatches)
         swatch.clicked.connect(lambda: self._toggle(number))

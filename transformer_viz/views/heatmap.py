@@ -11,7 +11,7 @@ from transformer_viz.drawing.marks import Marks
 from transformer_viz.options import Combine, Quantity
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Phase, Session
-from transformer_viz.theme import GRID, Theme
+from transformer_viz.theme import GRID, Theme, grown
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.head_pictures import MapAxes
 from transformer_viz.views.map_header import MapHeader
@@ -200,17 +200,20 @@ class Heatmap(StageView):
 
     @property
     def _compact(self) -> bool:
-        return self.height() < _COMPACT_BELOW
+        return self.height() < grown(_COMPACT_BELOW, self.font())
 
     @property
     def _has_tray(self) -> bool:
-        tags = bool(self.session.selection.pinned) and self.height() >= _NO_TRAY_BELOW
+        tags = bool(self.session.selection.pinned) and self.height() >= grown(
+            _NO_TRAY_BELOW, self.font()
+        )
         return tags or not self._compact
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         before, now = event.oldSize().height(), event.size().height()
-        if any((before < bound) != (now < bound) for bound in (_COMPACT_BELOW, _NO_TRAY_BELOW)):
+        bounds = [grown(bound, self.font()) for bound in (_COMPACT_BELOW, _NO_TRAY_BELOW)]
+        if any((before < bound) != (now < bound) for bound in bounds):
             self._show_state()
 
     def _on_pointer(self) -> None:

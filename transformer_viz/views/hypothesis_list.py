@@ -20,7 +20,7 @@ class HypothesisList(RowList):
     closed = Signal(int)
 
     def __init__(self) -> None:
-        super().__init__(ROW)
+        super().__init__(ROW, row_lines=3)
         self._hypotheses: tuple[Hypothesis, ...] = ()
         self._active: Hypothesis | None = None
         self._alpha, self._penalty = 0.0, "gnmt"
@@ -99,7 +99,7 @@ class HypothesisList(RowList):
             super().keyPressEvent(event)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(56 * GRID, ROW)
+        return QSize(56 * GRID, self.row_height)
 
 
 def figures(one: Hypothesis, alpha: float, penalty: str) -> str:

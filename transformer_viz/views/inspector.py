@@ -1,6 +1,6 @@
 """What the chosen query looks at, and what the head does on this text, in numbers."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
@@ -14,7 +14,8 @@ from transformer_viz.measures import MEASURES
 from transformer_viz.options import Quantity
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, LIGHT, Theme, grown, scaled_font, set_role
+from transformer_viz.text_size import set_font
+from transformer_viz.theme import GRID, LIGHT, Theme, grown, set_role
 from transformer_viz.views.gate_controls import GateControls
 from transformer_viz.views.link_lines import LinkLines, link_lines, place_token
 from transformer_viz.views.measured_heads import MeasuredHeads
@@ -54,7 +55,7 @@ class Inspector(QScrollArea):
         self.setFrameShape(self.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMinimumWidth(round(grown(60 * GRID, self.font())))
+        self._fit_text()
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._build()
 
@@ -74,6 +75,14 @@ class Inspector(QScrollArea):
         """Hand the keyboard on; a focus proxy would break the tab order of what stands above."""
         part = self.bars if self.bars.isVisible() else self.roles.open
         part.setFocus(event.reason())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit_text()
+
+    def _fit_text(self) -> None:
+        self.setMinimumWidth(round(grown(60 * GRID, self.font())))
 
     def apply_theme(self, theme: Theme) -> None:
         self.gates.apply_theme(theme)
@@ -128,7 +137,7 @@ class Inspector(QScrollArea):
         self._values = []
         for row, measure in enumerate(MEASURES):
             name, value = _label("soft", measure.name), _label("")
-            value.setFont(scaled_font(self.font(), 1.0))
+            set_font(value, 1.0)
             value.setAlignment(Qt.AlignmentFlag.AlignRight)
             for label in (name, value):
                 label.setToolTip(plain_tooltip(measure.formula))

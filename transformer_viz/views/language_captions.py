@@ -3,9 +3,10 @@
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 
-from transformer_viz.drawing.chips import HEIGHT as CHIP_HEIGHT
+from transformer_viz.drawing.chips import NORMAL
 from transformer_viz.languages import UNKNOWN, asked_for, sides, token_label
 from transformer_viz.session import Session
+from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, set_role
 
 _NONE = "Choose a language"
@@ -22,11 +23,11 @@ class LanguageCaptions(QObject):
     chosen = Signal(str)  # token, such as ">>deu<<"
 
     def __init__(self, session: Session, height: int) -> None:
-        """`height`: of a line of the source field."""
+        """`height`: of a line of the source field, with usual text."""
         super().__init__(session)
         self._session = session
         self.source = _label(height)
-        self._target = _label(CHIP_HEIGHT)
+        self._target = _label(NORMAL.height)
         self.choice = QComboBox()
         self.choice.setAccessibleName("Target language")
         self.choice.setToolTip(
@@ -76,6 +77,6 @@ class LanguageCaptions(QObject):
 def _label(height: int) -> QLabel:
     label = QLabel()
     label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setFixedHeight(height)
+    set_height(label, height)
     set_role(label, "soft")
     return label

@@ -14,11 +14,11 @@ from transformer_viz.drawing.labels import draw_label, label_widths
 from transformer_viz.drawing.shading import shaded
 from transformer_viz.linking import Linked, Place, followed_heads
 from transformer_viz.selection import Selection
-from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font
+from transformer_viz.theme import GRID, LIGHT, Theme, grown, scaled_font, taller
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.wording import LONG_TITLES, head_name, plain_tooltip, token_name
 
-ROW = 6 * GRID
+_ROW = 6 * GRID
 MOST_TOKENS = 6
 _NAMES = 18 * GRID  # width of the column of names
 
@@ -100,8 +100,13 @@ class LinkLines(QWidget):
         self.setAccessibleName("Linked across the three kinds")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
+    @property
+    def _row(self) -> int:
+        """The height of a line."""
+        return taller(_ROW, self.font())
+
     def sizeHint(self) -> QSize:
-        return QSize(50 * GRID, len(self._lines) * ROW)
+        return QSize(50 * GRID, len(self._lines) * self._row)
 
     def apply_theme(self, theme: Theme) -> None:
         self._theme = theme
@@ -118,7 +123,7 @@ class LinkLines(QWidget):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for index, line in enumerate(self._lines):
-                self._paint_line(painter, line, index * ROW)
+                self._paint_line(painter, line, index * self._row)
 
     def _paint_line(self, painter: QPainter, line: LinkLine, top: float) -> None:
         """As many tokens as fit."""
@@ -126,17 +131,18 @@ class LinkLines(QWidget):
         small = scaled_font(self.font(), 0.85)
         middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.setFont(font)
+        names = grown(_NAMES, font)
         painter.setPen(theme.color("soft"))
-        painter.drawText(QRectF(0, top, _NAMES, ROW), middle, line.name)
+        painter.drawText(QRectF(0, top, names, self._row), middle, line.name)
         number = QFontMetricsF(small).horizontalAdvance("0.00")
         widths = label_widths(font, [token for token, _ in line.tokens])
-        x = float(_NAMES)
+        x = names
         for (token, weight), width in zip(line.tokens, widths, strict=True):
-            first = x == _NAMES
+            first = x == names
             width = min(width, self.width() - x - number - 3 * GRID) if first else width
             if x + width + number + 3 * GRID > self.width():
                 break
-            ground = QRectF(x, top + 2, width + 2 * GRID, ROW - 4)
+            ground = QRectF(x, top + 2, width + 2 * GRID, self._row - 4)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(shaded(theme, weight))
             painter.drawRoundedRect(ground, 3, 3)
@@ -146,12 +152,12 @@ class LinkLines(QWidget):
             x = ground.right() + GRID
             painter.setFont(small)
             painter.setPen(theme.color("soft"))
-            painter.drawText(QRectF(x, top, number, ROW), middle, f"{weight:.2f}")
+            painter.drawText(QRectF(x, top, number, self._row), middle, f"{weight:.2f}")
             x += number + 2 * GRID
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
-            row = event.pos().y() // ROW
+            row = event.pos().y() // self._row
             line = self._lines[row] if row < len(self._lines) else None
             text = "" if line is None else plain_tooltip(f"{line.explanation}.\n{line.text}")
             QToolTip.showText(event.globalPos(), text, self)

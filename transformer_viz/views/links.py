@@ -11,7 +11,8 @@ from transformer_viz.drawing.links import draw_links, series_color
 from transformer_viz.options import Combine, LinksForm, Quantity
 from transformer_viz.quantities import Found, Quantities
 from transformer_viz.session import Phase, Session
-from transformer_viz.theme import GRID, Theme, scaled_font, set_role
+from transformer_viz.text_size import set_font
+from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.head_legend import HeadLegend
@@ -71,7 +72,7 @@ class Links(StageView):
 
     def _build_layout(self) -> None:
         self._title = ElidedLabel("title")
-        self._title.setFont(scaled_font(self.font(), 1.15, bold=True))
+        set_font(self._title, 1.15, bold=True)
         self._state, self._error = _label("soft"), _label("error")
         self._state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.caption = _label("soft")

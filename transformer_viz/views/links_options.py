@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 from core.trace.trace import AttentionKind
 from transformer_viz.options import LinksForm
 from transformer_viz.session import Session
+from transformer_viz.text_size import set_height, set_width_of
 from transformer_viz.theme import GRID, set_role
 from transformer_viz.views.flow_layout import FlowLayout
 
@@ -54,7 +55,7 @@ class LinksOptions(QWidget):
             button.setCheckable(True)
             button.setToolTip(tip)
             button.setAccessibleName(f"Links as {form.value}")
-            button.setFixedHeight(7 * GRID)
+            set_height(button, 7 * GRID)
             self.forms.addButton(button, number)
             row.addWidget(button)
         self.share = _slider("Share of each query's weight", 5, 100)
@@ -125,13 +126,13 @@ def _slider(name: str, low: int, high: int) -> QSlider:
 def _named(name: str, slider: QSlider, number: QLabel, widest: str) -> QWidget:
     """A slider between its name and its number."""
     group = QWidget()
-    group.setFixedHeight(7 * GRID)
+    set_height(group, 7 * GRID)
     row = QHBoxLayout(group)
     row.setContentsMargins(0, 0, 0, 0)
     row.setSpacing(2 * GRID)
     label = QLabel(name)
     set_role(label, "soft")
-    number.setFixedWidth(number.fontMetrics().horizontalAdvance(widest))
+    set_width_of(number, widest)
     number.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     for widget in (label, slider, number):
         row.addWidget(widget)

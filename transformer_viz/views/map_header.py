@@ -6,7 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme, scaled_font, set_role
+from transformer_viz.text_size import set_font
+from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.map_notes import EXPLANATORY, LABELS
 from transformer_viz.views.map_options import MapOptions
@@ -28,7 +29,7 @@ class MapHeader(QWidget):
         self._compact, self._there = False, True
         self._notes: Sequence[str] = ()
         self.title = ElidedLabel("title")
-        self.title.setFont(scaled_font(self.font(), 1.15, bold=True))
+        set_font(self.title, 1.15, bold=True)
         self.state = _label("soft")
         self.state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.quantity = QuantityChoice(session)

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QSizePolicy, QWidget
 from transformer_viz.drawing.scales import explain_scale, scale_name
 from transformer_viz.options import Combine, Scale
 from transformer_viz.session import Session
+from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, Theme, dress_spin_box
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.number_boxes import DecimalBox
@@ -69,7 +70,7 @@ class MapOptions(QWidget):
             self.fit,
         )
         for control in self.all:
-            control.setFixedHeight(7 * GRID)
+            set_height(control, 7 * GRID)
             row.addWidget(control)
 
         self.scale.activated.connect(

@@ -183,7 +183,9 @@ class ModelButton(QPushButton):
         return self._row.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        return self._row.minimumSize()
+        """Without the shape, which gives way in a narrow window; the tooltip has it too."""
+        least = self._row.minimumSize()
+        return least - QSize(self._shape.minimumSizeHint().width(), 0)
 
 
 def about(model: ModelInfo) -> str:

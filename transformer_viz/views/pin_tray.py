@@ -11,7 +11,8 @@ from core.trace.trace import Head
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.quantities import Found
 from transformer_viz.selection import Cell
-from transformer_viz.theme import GRID, scaled_font, set_role
+from transformer_viz.text_size import set_font, set_height
+from transformer_viz.theme import GRID, set_role
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.head_pictures import MapAxes
 from transformer_viz.views.readout import read_cell
@@ -83,7 +84,7 @@ class PinTray(QWidget):
         self.tags: list[_Tag] = []
         self._hint = QLabel(_HINT)
         self._hint.setTextFormat(Qt.TextFormat.PlainText)
-        self._hint.setFixedHeight(7 * GRID)
+        set_height(self._hint, 7 * GRID)
         self._hint.setToolTip(_KEYS)
         set_role(self._hint, "faint")
         self._row = FlowLayout(self, GRID)
@@ -122,9 +123,9 @@ class _Tag(QFrame):
         self._pin, self._tray = pin, tray
         self.setObjectName("tag")
         self.setStyleSheet(_LOOK)
-        self.setFixedHeight(7 * GRID)
+        set_height(self, 7 * GRID)
         self.choose = QToolButton()
-        self.choose.setFont(scaled_font(self.font(), 1.0, bold=current))
+        set_font(self.choose, 1.0, bold=current)
         metrics = self.choose.fontMetrics()
         elided = metrics.elidedText(pin.name, Qt.TextElideMode.ElideMiddle, _WIDEST)
         self.choose.setText(f"{elided}  {pin.value}".replace("&", "&&"))

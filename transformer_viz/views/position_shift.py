@@ -18,7 +18,7 @@ from transformer_viz.drawing.numbers import share
 from transformer_viz.drawing.rotation import TurnedPair, draw_pair, draw_rotation, face_size
 from transformer_viz.drawing.strips import HEIGHT as STRIP
 from transformer_viz.drawing.strips import draw_strip
-from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font
+from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font, taller
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.number_boxes import WholeBox
 from transformer_viz.views.picture import Picture
@@ -65,7 +65,7 @@ class ShiftCanvas(Picture):
         if self.shown is None:
             return
         inside = QRectF(self.rect()).adjusted(MARGIN, GRID, -MARGIN, -GRID)
-        pitch = STRIP + 2 * GRID
+        pitch = taller(STRIP + 2 * GRID, scaled_font(self.font(), 0.85))
         strips = inside.adjusted(0, inside.height() - 3 * pitch - GRID, 0, 0)
         above = inside.adjusted(0, 0, 0, -strips.height() - 3 * GRID)
         side = min(0.42 * inside.width(), above.height(), 76 * GRID)
@@ -123,9 +123,11 @@ class ShiftCanvas(Picture):
             top = rect.top() + row * pitch
             painter.setPen(self.theme.color(token))
             painter.drawText(
-                QRectF(rect.left(), top, names, STRIP), Qt.AlignmentFlag.AlignVCenter, name
+                QRectF(rect.left(), top, names, pitch), Qt.AlignmentFlag.AlignVCenter, name
             )
-            strip = QRectF(rect.left() + names, top, rect.width() - names, STRIP)
+            strip = QRectF(
+                rect.left() + names, top + (pitch - STRIP) / 2, rect.width() - names, STRIP
+            )
             draw_strip(painter, strip, values, limit, table, self.theme)
 
 

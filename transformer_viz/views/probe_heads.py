@@ -93,4 +93,4 @@ class ProbeHeads(RowList):
         return self.minimumSizeHint()  # it takes the room that is left, not that of all rows
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(120 * GRID, 3 * ROW)
+        return QSize(120 * GRID, 3 * self.row_height)

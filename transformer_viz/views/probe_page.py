@@ -24,6 +24,7 @@ from transformer_viz.drawing.distance_curves import Curve, CurvesPicture
 from transformer_viz.drawing.heading import Heading
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.session import Session
+from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.wording import duration
 from transformer_viz.views.placeholder import Placeholder
@@ -101,7 +102,7 @@ class ProbePage(QWidget):
         row.addWidget(self.said, 1)
         row.addWidget(self.cancel)
         for control in (self.relation, self.measure, self.cancel):
-            control.setFixedHeight(7 * GRID)
+            set_height(control, 7 * GRID)
         header = QVBoxLayout()
         header.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
         header.setSpacing(GRID)

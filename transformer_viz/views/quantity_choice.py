@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from transformer_viz.options import Quantity
 from transformer_viz.session import Session
+from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID
 from transformer_viz.views.quantity_wording import EXPLANATIONS, NAMES
 
@@ -19,7 +20,7 @@ class QuantityChoice(QComboBox):
             self.addItem(name, quantity.value)
             tip = EXPLANATIONS[quantity]
             self.setItemData(self.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
-        self.setFixedHeight(7 * GRID)
+        set_height(self, 7 * GRID)
         self.setAccessibleName("Quantity shown")
         self.view().setAccessibleName("Quantity shown")
         self.activated.connect(

@@ -17,6 +17,7 @@ from core.trace.trace import AttentionKind
 from transformer_viz.distance_probe import DistanceProbe
 from transformer_viz.session import Session
 from transformer_viz.stretching import Stretching
+from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.probe_page import ProbePage
 from transformer_viz.views.stage_view import StageView
@@ -135,6 +136,6 @@ def _segment(group: QButtonGroup, number: int, text: str, tip: str) -> QPushButt
     button = QPushButton(text)
     button.setCheckable(True)
     button.setToolTip(tip)
-    button.setFixedHeight(7 * GRID)
+    set_height(button, 7 * GRID)
     group.addButton(button, number)
     return button

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 from core.trace.trace import AttentionKind
 from transformer_viz.options import LEAST_KERNEL, MOST_KERNEL
 from transformer_viz.session import Session
+from transformer_viz.text_size import set_height, set_width_of
 from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.number_boxes import WholeBox
@@ -41,7 +42,7 @@ class ReachOptions(QWidget):
         self.distance.setAccessibleName("Shortest distance of links")
         self.distance.setToolTip(_DISTANCE)
         self._number = QLabel()
-        self._number.setFixedWidth(self._number.fontMetrics().horizontalAdvance("8,888"))
+        set_width_of(self._number, "8,888")
         self.kernel = WholeBox(minimum=LEAST_KERNEL, maximum=MOST_KERNEL)
         self.kernel.setAccessibleName("Width of the convolution's kernels")
         self.kernel.setToolTip(_KERNEL)
@@ -55,7 +56,7 @@ class ReachOptions(QWidget):
         )
         flow = FlowLayout(self, 4 * GRID)
         for widget in (*self._of_links, self.specials):
-            widget.setFixedHeight(7 * GRID)
+            set_height(widget, 7 * GRID)
             flow.addWidget(widget)
         change = session.change_options
         self.distance.valueChanged.connect(lambda tokens: change(reach_distance=tokens))

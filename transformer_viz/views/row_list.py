@@ -12,7 +12,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 
-from transformer_viz.theme import GRID, LIGHT, Theme, grown
+from transformer_viz.theme import GRID, LIGHT, Theme, taller
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.wording import plain_tooltip
 
@@ -23,12 +23,14 @@ class RowList(QAbstractScrollArea):
     chosen = Signal(int)
     rowPointed = Signal(object)  # int | None
 
-    def __init__(self, row_height: int, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, row_height: int, parent: QWidget | None = None, *, row_lines: int = 1
+    ) -> None:
         super().__init__(parent)
         self.theme: Theme = LIGHT
         self.current = 0
         self.pointed: int | None = None
-        self.row_height = round(grown(row_height, self.font()))
+        self._row_height, self._row_lines = row_height, row_lines
         self._count = 0
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -42,6 +44,10 @@ class RowList(QAbstractScrollArea):
     def describe(self, row: int) -> str:
         """The row in words, for tooltips and screen readers."""
         raise NotImplementedError
+
+    @property
+    def row_height(self) -> int:
+        return taller(self._row_height, self.font(), self._row_lines)
 
     @property
     def count(self) -> int:
@@ -98,6 +104,11 @@ class RowList(QAbstractScrollArea):
                 rect = self.row_rect(row)
                 if rect.intersects(event.rect()):
                     self.draw(painter, row, rect)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._set_scroll()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -7,10 +7,11 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLay
 from core.errors import UserError
 from core.trace.row_steps import row_steps
 from core.trace.trace import Trace
-from transformer_viz.drawing.score_layout import LINE, MARGIN, full_height
+from transformer_viz.drawing.score_layout import MARGIN, full_height, line_height
 from transformer_viz.drawing.score_picture import ScorePicture, score_picture
 from transformer_viz.session import Phase, Session
-from transformer_viz.theme import GRID, Theme, scaled_font, set_role
+from transformer_viz.text_size import set_font
+from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.placeholder import Placeholder
@@ -21,7 +22,6 @@ from transformer_viz.views.wording import head_title, token_name
 EXPORTED_LINES = 200
 """A longer text is exported as far as it is in view."""
 
-_TITLE = 2 * LINE  # above an exported picture
 _KEY_MOVES = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 _QUERY_MOVES = {
     Qt.Key.Key_Left: -1,
@@ -58,7 +58,7 @@ class Scores(StageView):
 
     def _build_layout(self) -> None:
         self._title, self._subtitle = ElidedLabel("title"), ElidedLabel("soft")
-        self._title.setFont(scaled_font(self.font(), 1.15, bold=True))
+        set_font(self._title, 1.15, bold=True)
         self.scaling = self._button("÷ √d_k", "Divide the scores by √d_k, as the model does (S)")
         self.scaling.setAccessibleName("Divide the scores by the square root of d k")
         self.by_weight = self._button("Heaviest first", "Order the keys by weight, not by position")
@@ -237,12 +237,19 @@ class Scores(StageView):
     def has_picture(self) -> bool:
         return self._picture is not None
 
+    @property
+    def _title_height(self) -> int:
+        """Above an exported picture."""
+        return 2 * line_height(self.font())
+
     def export_size(self) -> QSize:
         """All keys of a text that is not too long; else as much as is in view."""
         assert self._picture is not None
         lines = len(self._picture.order)
-        height = full_height(lines) if lines <= EXPORTED_LINES else self.canvas.height()
-        return QSize(self.width(), _TITLE + height)
+        height = (
+            full_height(lines, self.font()) if lines <= EXPORTED_LINES else self.canvas.height()
+        )
+        return QSize(self.width(), self._title_height + height)
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
         picture = self._picture
@@ -250,12 +257,12 @@ class Scores(StageView):
         painter.fillRect(rect, self.theme.color("paper"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         title = QRectF(rect).adjusted(MARGIN, 0, -MARGIN, 0)
-        title.setHeight(_TITLE)
+        title.setHeight(self._title_height)
         painter.setFont(self._title.font())
         painter.setPen(self.theme.color("ink"))
         name = head_title(self.session.selection.primary)
         query = f"query {token_name(picture.query)} ({picture.number + 1})"
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
         painter.drawText(title, flags, f"{name} · {query}")
-        area = QRectF(rect).adjusted(0, _TITLE, 0, 0)
+        area = QRectF(rect).adjusted(0, self._title_height, 0, 0)
         self.canvas.paint(painter, self.canvas.layout_in(area))

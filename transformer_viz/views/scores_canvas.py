@@ -19,10 +19,10 @@ from transformer_viz.drawing.diverging import diverging_table
 from transformer_viz.drawing.labels import ARROW, describe_at, label_widths
 from transformer_viz.drawing.numbers import signed
 from transformer_viz.drawing.score_layout import (
-    LINE,
     Column,
     ScoreLayout,
     lay_out_scores,
+    line_height,
 )
 from transformer_viz.drawing.score_page import draw_scores, pair_name, pair_reading
 from transformer_viz.drawing.score_picture import ScoreMarks, ScorePicture
@@ -63,7 +63,7 @@ class ScoresCanvas(QAbstractScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
-        self.verticalScrollBar().setSingleStep(LINE)
+        self.verticalScrollBar().setSingleStep(line_height(self.font()))
         self.verticalScrollBar().valueChanged.connect(self.viewport().update)
         self.apply_theme(LIGHT)
 
@@ -160,7 +160,7 @@ class ScoresCanvas(QAbstractScrollArea):
     def _fit_scroll_bar(self) -> None:
         if self._picture is not None:
             layout = self._layout()
-            hidden = layout.lines * LINE - layout.body.height()
+            hidden = layout.lines * layout.pitch - layout.body.height()
             self.verticalScrollBar().setRange(0, max(0, round(hidden)))
             self.verticalScrollBar().setPageStep(round(layout.body.height()))
 

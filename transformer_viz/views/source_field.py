@@ -23,11 +23,14 @@ from transformer_viz.edits import common_ends
 from transformer_viz.languages import TRAINED, UNKNOWN
 from transformer_viz.linking import Place, source_shades
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font, set_role
+from transformer_viz.text_size import set_font
+from transformer_viz.theme import GRID, LIGHT, Theme, set_role
 from transformer_viz.views.spotlight import Spotlight
 
 MOST_LINES = 3
 _MARGIN = 3
+LINE_HEIGHT = 8 * GRID
+"""Of a field of one line, with usual text."""
 COUNTED_FROM = 0.8  # of the limit: the share from which the counter shows
 FAINTEST = 0.02  # a smaller weight shades nothing
 _ROLE = QTextFormat.Property.UserProperty  # of a mark in the text
@@ -161,7 +164,7 @@ class _Editor(QPlainTextEdit):
         self._place = -1  # in the history; -1 is the draft
         self._draft = ""
         self._walking = False
-        self.setFont(scaled_font(self.font(), 1.1))
+        set_font(self, 1.1)
         self.setTabChangesFocus(True)
         self.setUndoRedoEnabled(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

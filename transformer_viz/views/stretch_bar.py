@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSlider, QWidget
 
 from transformer_viz.session import Session
 from transformer_viz.stretching import MOST_WORDS, Stretching
+from transformer_viz.text_size import set_height, set_width_of
 from transformer_viz.theme import GRID, set_role
 from transformer_viz.views.elided_label import ElidedLabel
 
@@ -32,10 +33,10 @@ class StretchBar(QWidget):
         self.slider.setAccessibleName("Words pushed into the sentence")
         self.slider.setToolTip(_TIP)
         self.number = QLabel()
-        self.number.setFixedWidth(self.number.fontMetrics().horizontalAdvance("888"))
+        set_width_of(self.number, "888")
         self.back = QPushButton("Own sentence")
         self.back.setToolTip("Take the words out again (Esc)")
-        self.back.setFixedHeight(7 * GRID)
+        set_height(self.back, 7 * GRID)
         self.obstacle, self._problem = ElidedLabel("soft"), ElidedLabel("error")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -44,7 +45,7 @@ class StretchBar(QWidget):
             row.addWidget(widget)
         row.addWidget(self.obstacle, 1)
         row.addWidget(self._problem, 1)
-        self.setFixedHeight(7 * GRID)
+        set_height(self, 7 * GRID)
         self.slider.valueChanged.connect(stretching.stretch)
         self.back.clicked.connect(stretching.restore)
         stretching.changed.connect(self._follow)

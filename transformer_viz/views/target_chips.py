@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QContextMenuEvent,
     QGuiApplication,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind
-from transformer_viz.drawing.chips import HEIGHT, PITCH, draw_chip, lay_out_chips
+from transformer_viz.drawing.chips import NORMAL, draw_chip, lay_out_chips
 from transformer_viz.linking import Place, target_shades
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, scaled_font
@@ -46,7 +46,7 @@ class TargetChips(PictureArea):
         self._spotlight = spotlight
         self._tokens: tuple[Token, ...] = ()
         self._layout = lay_out_chips((), 0, self.font())
-        self._laid_out: tuple[tuple[Token, ...], int] = ((), 0)  # what the layout is of
+        self._laid_out: tuple[object, ...] = ()  # what the layout is of
         self._shown_step: int | None = None
         self._hovered: int | None = None
         self._shades: list[float] = []
@@ -63,7 +63,9 @@ class TargetChips(PictureArea):
         self._on_trace()
 
     def sizeHint(self) -> QSize:
-        return QSize(100 * GRID, min(self._layout.height, MOST_LINES * PITCH))
+        return QSize(
+            100 * GRID, min(self._layout.height, MOST_LINES * NORMAL.fitted(self.font()).pitch)
+        )
 
     def minimumSizeHint(self) -> QSize:
         return QSize(40 * GRID, self.sizeHint().height())
@@ -145,17 +147,23 @@ class TargetChips(PictureArea):
 
     def _arrange(self) -> None:
         width = self.width() - self.verticalScrollBar().sizeHint().width()
-        if (self._tokens, width) != self._laid_out:
-            self._laid_out = self._tokens, width
+        wanted = self._tokens, width, self.font()
+        if wanted != self._laid_out:
+            self._laid_out = wanted
             self._layout = lay_out_chips(self._tokens, width, self.font())
         height = self.sizeHint().height()
         bar = self.verticalScrollBar()
         bar.setRange(0, max(0, self._layout.height - height))
         bar.setPageStep(height)
-        bar.setSingleStep(PITCH)
+        bar.setSingleStep(NORMAL.fitted(self.font()).pitch)
         if height != self.height():
             self.setFixedHeight(height)
         self.viewport().update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._arrange()
 
     def _reveal(self, step: int) -> None:
         rect, bar = self._layout.rects[step], self.verticalScrollBar()
@@ -214,7 +222,10 @@ class TargetChips(PictureArea):
         painter.setFont(scaled_font(self.font(), 0.85))
         painter.setPen(self.theme.color("faint"))
         end = self._layout.end
-        box = QRectF(end.x(), end.y(), self.width(), HEIGHT)
+        room = self.viewport().width() - end.x()
+        if count and painter.fontMetrics().horizontalAdvance(text) > room:
+            return  # half a number would say another one
+        box = QRectF(end.x(), end.y(), room, NORMAL.fitted(self.font()).height)
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
 
     # Events

@@ -12,7 +12,8 @@ from transformer_viz.drawing.heading import Heading
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.session import Phase, Session
 from transformer_viz.stretching import Stretching
-from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.text_size import set_font
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.far_links import FarLinks
 from transformer_viz.views.head_choice import only, toggled
@@ -59,7 +60,7 @@ class TextReach(QWidget):
 
     def _build(self) -> None:
         self._title = ElidedLabel("title")
-        self._title.setFont(scaled_font(self.font(), 1.15, bold=True))
+        set_font(self._title, 1.15, bold=True)
         self._state = label("soft")
         self._state.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.caption = label("soft", wrap=True)

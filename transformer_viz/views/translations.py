@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.text.tokens import Token
 from transformer_viz.drawing.labels import draw_label, label_widths
-from transformer_viz.theme import GRID, LIGHT, Theme
+from transformer_viz.theme import GRID, LIGHT, Theme, taller
 from transformer_viz.views.facing_words import Facing
 from transformer_viz.views.wording import plain_tooltip
 
-LINE = 5 * GRID
+_LINE = 5 * GRID
 _INDENT = 5 * GRID  # the least
 _PADDING = GRID
 _BEFORE = 3  # words before the first difference that stay in sight
@@ -26,12 +26,16 @@ class Translations(QWidget):
         self._theme = LIGHT
         self._names = names
         self._words: tuple[Facing, ...] = ()
-        self.setFixedHeight(2 * LINE)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(f"Translations of {names[0]} and {names[1]}")
 
+    @property
+    def _line(self) -> int:
+        """The height of a line."""
+        return taller(_LINE, self.font())
+
     def sizeHint(self) -> QSize:
-        return QSize(100 * GRID, 2 * LINE)
+        return QSize(100 * GRID, 2 * self._line)
 
     def apply_theme(self, theme: Theme) -> None:
         self._theme = theme
@@ -59,7 +63,7 @@ class Translations(QWidget):
             painter.setFont(self.font())
             for side, name in enumerate(self._names):
                 painter.setPen(self._theme.color("soft"))
-                box = QRectF(0, side * LINE, self._indent(), LINE)
+                box = QRectF(0, side * self._line, self._indent(), self._line)
                 painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, name)
             self._paint_words(painter)
 
@@ -75,14 +79,14 @@ class Translations(QWidget):
                 break
             for side, word in enumerate((facing.a, facing.b)):
                 if word is not None:
-                    box = QRectF(x, side * LINE, width, LINE)
+                    box = QRectF(x, side * self._line, width, self._line)
                     self._paint_word(painter, box, word, marked=facing.differ)
             x += width
 
     def _paint_word(self, painter: QPainter, box: QRectF, word: Token, *, marked: bool) -> None:
         if marked:
             (width,) = label_widths(self.font(), [word])
-            ground = QRectF(box.left(), box.top() + 2, width + 2 * _PADDING, LINE - 4)
+            ground = QRectF(box.left(), box.top() + 2, width + 2 * _PADDING, self._line - 4)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._theme.color("accent_soft"))
             painter.drawRoundedRect(ground, 3, 3)
@@ -94,7 +98,7 @@ class Translations(QWidget):
         painter.setPen(self._theme.color("soft"))
         width = QFontMetricsF(self.font()).horizontalAdvance("…") + 2 * _PADDING
         for side in range(2):
-            box = QRectF(x, side * LINE, width, LINE)
+            box = QRectF(x, side * self._line, width, self._line)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "…")
         return x + width
 

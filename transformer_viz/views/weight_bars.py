@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from transformer_viz.drawing.bars import ROW, Bar, draw_bars
+from transformer_viz.drawing.bars import Bar, draw_bars, row_height
 from transformer_viz.drawing.labels import display_text
 from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.views.accessibility import announce
@@ -27,10 +27,10 @@ class WeightBars(QWidget):
         self.setMouseTracking(True)
 
     def sizeHint(self) -> QSize:
-        return QSize(50 * GRID, len(self._bars) * ROW)
+        return QSize(50 * GRID, len(self._bars) * row_height(self.font()))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(30 * GRID, len(self._bars) * ROW)
+        return QSize(30 * GRID, len(self._bars) * row_height(self.font()))
 
     def apply_theme(self, theme: Theme) -> None:
         self._theme = theme
@@ -60,8 +60,9 @@ class WeightBars(QWidget):
             )
             if self.hasFocus() and self._bars:
                 painter.setPen(QPen(self._theme.color("accent"), 1))
-                top = (self._marked_row() or 0) * ROW  # the arrow keys begin at the first
-                painter.drawRoundedRect(QRectF(0.5, top + 0.5, self.width() - 1, ROW - 1), 3, 3)
+                row = row_height(self.font())
+                top = (self._marked_row() or 0) * row  # the arrow keys begin at the first
+                painter.drawRoundedRect(QRectF(0.5, top + 0.5, self.width() - 1, row - 1), 3, 3)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         key = self._key_at(event)
@@ -91,5 +92,5 @@ class WeightBars(QWidget):
         return keys.index(self._marked) if self._marked in keys else None
 
     def _key_at(self, event: QMouseEvent) -> int | None:
-        row = int(event.position().y()) // ROW
+        row = int(event.position().y()) // row_height(self.font())
         return self._bars[row].key if 0 <= row < len(self._bars) else None

@@ -4,7 +4,7 @@ from PySide6.QtGui import QImage, QPainter
 
 from core.text.tokens import Token
 from core.trace.head_map import entries
-from transformer_viz.drawing.bars import ROW, Bar, draw_bars, heaviest
+from transformer_viz.drawing.bars import Bar, draw_bars, heaviest, row_height
 from transformer_viz.drawing.images import to_array
 from transformer_viz.theme import LIGHT
 
@@ -22,28 +22,31 @@ def test_a_word_is_one_bar_at_all_of_its_places() -> None:
 
 
 def test_a_bar_is_as_long_as_its_weight(qapp) -> None:
+    row = row_height(qapp.font())
     bars = [Bar(i, Token("a"), weight, str(i + 1)) for i, weight in enumerate((1.0, 0.5, 0.0))]
-    image = QImage(240, 3 * ROW, QImage.Format.Format_ARGB32_Premultiplied)
+    image = QImage(240, 3 * row, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(LIGHT.color("paper"))
     with QPainter(image) as painter:
-        draw_bars(painter, QRectF(0, 0, 240, 3 * ROW), bars, LIGHT, qapp.font(), marked=None)
+        draw_bars(painter, QRectF(0, 0, 240, 3 * row), bars, LIGHT, qapp.font(), marked=None)
     accent = LIGHT.color("accent")
     is_accent = (to_array(image)[..., :3] == [accent.red(), accent.green(), accent.blue()]).all(
         axis=2
     )
-    full, half, none = (is_accent[i * ROW + ROW // 2].sum() for i in range(3))
+    full, half, none = (is_accent[i * row + row // 2].sum() for i in range(3))
     assert full > 60
     assert abs(half - full / 2) <= 1
     assert none == 0
 
 
 def test_equal_tokens_are_told_apart_by_their_places(qapp) -> None:
+    row = row_height(qapp.font())
+
     def drawn(key: int) -> np.ndarray:
-        image = QImage(240, ROW, QImage.Format.Format_ARGB32_Premultiplied)
+        image = QImage(240, row, QImage.Format.Format_ARGB32_Premultiplied)
         image.fill(LIGHT.color("paper"))
         with QPainter(image) as painter:
             bars = [Bar(key, Token("the"), 0.5, str(key + 1))]
-            draw_bars(painter, QRectF(0, 0, 240, ROW), bars, LIGHT, qapp.font(), marked=None)
+            draw_bars(painter, QRectF(0, 0, 240, row), bars, LIGHT, qapp.font(), marked=None)
         return to_array(image)
 
     assert (drawn(0)[:, 120:] == drawn(6)[:, 120:]).all()

@@ -7,7 +7,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
 
 from core.text.tokens import Token, TokenKind
-from transformer_viz.drawing.chips import COMPACT, HEIGHT, draw_chip, lay_out_chips
+from transformer_viz.drawing.chips import COMPACT, NORMAL, draw_chip, lay_out_chips
 from transformer_viz.drawing.images import to_array
 from transformer_viz.theme import LIGHT
 
@@ -78,7 +78,7 @@ def picture(**look: object) -> np.ndarray:
     image.fill(LIGHT.color("chrome"))
     with QPainter(image) as painter:
         options = {"chosen": False, "hovered": False, "log_probability": None} | look
-        draw_chip(painter, QRectF(4, 4, 60, HEIGHT), Token("es"), LIGHT, **options)
+        draw_chip(painter, QRectF(4, 4, 60, NORMAL.height), Token("es"), LIGHT, **options)
     return to_array(image)
 
 

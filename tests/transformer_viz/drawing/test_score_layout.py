@@ -8,12 +8,12 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication
 
 from transformer_viz.drawing.score_layout import (
-    LINE,
     NUMBERS,
     Column,
     ScoreLayout,
     full_height,
     lay_out_scores,
+    line_height,
 )
 
 TITLES = {
@@ -72,20 +72,20 @@ def test_the_bands_follow_each_other_and_end_inside() -> None:
 
 
 def test_a_short_text_leaves_no_hole_above_its_sum() -> None:
-    assert laid_out(3).body.height() == 3 * LINE
+    assert laid_out(3).body.height() == 3 * line_height(QFont())
 
 
 def test_full_height_hides_no_line() -> None:
-    layout = laid_out(30, rect=QRectF(0, 0, 690, full_height(30)))
+    layout = laid_out(30, rect=QRectF(0, 0, 690, full_height(30, QFont())))
     assert layout.visible() == range(30)
-    assert layout.pair.bottom() == full_height(30)
+    assert layout.pair.bottom() == full_height(30, QFont())
 
 
 @given(st.integers(1, 5000), st.floats(0, 1e6))
 def test_only_lines_in_view_are_visible_whatever_the_scrolling(lines: int, scroll: float) -> None:
     layout = laid_out(lines, scroll=scroll)
     visible = layout.visible()
-    assert 0 < len(visible) <= layout.body.height() / LINE + 2
+    assert 0 < len(visible) <= layout.body.height() / line_height(QFont()) + 2
     assert all(layout.line(position).intersects(layout.body) for position in visible)
     assert layout.line(visible[-1]).bottom() >= layout.body.bottom() - 1e-6
 

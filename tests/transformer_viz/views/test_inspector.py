@@ -10,7 +10,7 @@ from core.trace.statistics import head_statistics
 from core.trace.trace import AttentionKind, Trace
 from tests.transformer_viz.answers import quantities_of
 from tests.transformer_viz.stage import texts
-from transformer_viz.drawing.bars import ROW
+from transformer_viz.drawing.bars import row_height
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.role_lines import RoleLines
 from transformer_viz.linking import Place, linked
@@ -47,7 +47,8 @@ def value(inspector: Inspector, name: str) -> str:
 
 
 def row_point(row: int) -> QPoint:
-    return QPoint(30, row * ROW + ROW // 2)
+    height = row_height(QApplication.font())
+    return QPoint(30, row * height + height // 2)
 
 
 def test_the_pinned_query_and_its_heaviest_keys(session, trace: Trace, inspector) -> None:
@@ -147,7 +148,7 @@ def test_pointing_at_a_bar_shows_its_cell(qtbot, session, inspector) -> None:
     key = inspector.bars._bars[1].key
     qtbot.mouseMove(inspector.bars, row_point(1))
     assert session.hover == (4, key)
-    qtbot.mouseMove(inspector.bars, QPoint(30, ROW * 20))
+    qtbot.mouseMove(inspector.bars, row_point(20))
     assert session.hover == (None, None)
 
 

@@ -14,7 +14,7 @@ from tests.transformer_viz.stage import texts
 from transformer_viz.drawing.diverging import diverging_table, encode_signed
 from transformer_viz.drawing.hatch import rgba
 from transformer_viz.drawing.numbers import share, signed
-from transformer_viz.drawing.score_layout import LINE, Column, ScoreLayout, Strip
+from transformer_viz.drawing.score_layout import Column, ScoreLayout, Strip, line_height
 from transformer_viz.session import Phase, Session, Status
 from transformer_viz.theme import DARK, LIGHT, Theme
 from transformer_viz.views import scores as scores_module
@@ -441,7 +441,7 @@ def test_a_file_shows_every_key_of_a_text_that_is_not_too_long(
 
 
 def test_a_long_text_is_exported_as_far_as_it_is_in_view(long_scores: Scores) -> None:
-    long_scores.canvas.verticalScrollBar().setValue(2000 * LINE)
+    long_scores.canvas.verticalScrollBar().setValue(2000 * line_height(long_scores.canvas.font()))
     words = [text for text in drawn(long_scores) if re.fullmatch(r"w\d+", text)]
     assert "w2000" in words
     assert "w1" not in words
