@@ -14,6 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,7 +41,7 @@ def main() -> int:
         if sys.platform == "linux":
             install_system_libraries(dev)
     except SetupError as error:
-        print(f"Set-up stopped: {error}.", file=sys.stderr)
+        print(f"Setup stopped: {error}.", file=sys.stderr)
         return 1
     return 0
 
@@ -71,7 +72,7 @@ def create_environment() -> None:
 
 def install_packages(dev: bool) -> None:
     target = ".[dev]" if dev else "."
-    say(f"Installing {target} (torch and Qt are large: the first time takes some minutes)")
+    say("Installing packages (PyTorch and Qt are large: the first time takes some minutes)")
     pip = [str(environment_python()), "-m", "pip", "install", "--quiet", "--editable", target]
     run(pip, "the packages")
 
@@ -112,7 +113,7 @@ def may_install() -> bool:
 
 
 def install_debian_packages(packages: list[str]) -> None:
-    say(f"Installing {' '.join(packages)}")
+    say(f"Installing system libraries: {' '.join(packages)}")
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     install = ["apt-get", "install", "-qq", "-y", "--no-install-recommends", *packages]
     run(["apt-get", "update", "-qq"], "Debian's package lists", environment)
@@ -124,9 +125,23 @@ def environment_python() -> Path:
 
 
 def run(command: list[str], what: str, environment: dict[str, str] | None = None) -> None:
-    status = subprocess.call(command, cwd=ROOT, env=environment)
+    """Run a step without its output, which is kept in a file if the step fails.
+
+    Raises:
+        SetupError: it failed; the sentence has its last line and names the file.
+    """
+    with tempfile.NamedTemporaryFile(
+        prefix="transformer-viz-setup-", suffix=".log", delete=False
+    ) as log:
+        status = subprocess.call(
+            command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+    output = Path(log.name)
     if status:
-        raise SetupError(f"{what} could not be installed (exit {status}; the reason stands above)")
+        lines = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        last = f": {lines[-1]}" if lines else ""
+        raise SetupError(f"{what} could not be installed{last} (exit {status}; see {output})")
+    output.unlink()
 
 
 def say(message: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,27 @@ def test_what_tests_use_is_looked_for_on_disk_and_on_the_path(
     assert bootstrap.missing_for_tests() == ["german", "b"]
 
 
-def test_a_failed_step_names_what_failed() -> None:
-    with pytest.raises(bootstrap.SetupError, match=r"the packages .*exit 3"):
-        bootstrap.run([bootstrap.sys.executable, "-c", "raise SystemExit(3)"], "the packages")
+def test_a_failed_step_is_named_with_the_log_of_its_output(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    step = "print('Reading database ... 5%'); raise SystemExit('no such package')"
+    with pytest.raises(bootstrap.SetupError) as raised:
+        bootstrap.run([bootstrap.sys.executable, "-c", step], "the packages")
+    said = re.fullmatch(
+        r"the packages could not be installed: no such package \(exit 1; see (.+)\)",
+        str(raised.value),
+    )
+    assert said is not None
+    log = Path(said[1])
+    assert "Reading database ... 5%" in log.read_text(encoding="utf-8")
+    log.unlink()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_step_that_succeeds_says_nothing_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bootstrap.tempfile, "tempdir", str(tmp_path))
+    bootstrap.run([bootstrap.sys.executable, "-c", "print('Unpacking ...')"], "the packages")
+    assert capfd.readouterr() == ("", "")
+    assert not list(tmp_path.iterdir())

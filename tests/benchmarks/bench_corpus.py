@@ -8,13 +8,12 @@ English-German corpus (section 5.1).
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from tests.benchmarks.child import output_of
 from tests.benchmarks.figure import Figure, UnavailableError
 
 PAIRS = 500_000
@@ -32,8 +31,7 @@ def run() -> list[Figure]:
         files = [Path(folder) / "train.en", Path(folder) / "train.de"]
         for path in files:
             write_text(path, PAIRS, random)
-        command = [sys.executable, "-m", "tests.benchmarks.corpus_child", *map(str, files), folder]
-        output = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+        output = output_of("corpus_child", *map(str, files), folder)
     measured = json.loads(output)
     return [
         Figure("corpus: reading, twice", measured["pairs"] / measured["survey_seconds"], "pairs/s"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 
 from core.bundled import bundled_models
+from tests.benchmarks.child import output_of
 from tests.benchmarks.figure import Figure, UnavailableError
 
 
@@ -18,8 +18,7 @@ def run() -> list[Figure]:
     if sys.platform != "linux":
         raise UnavailableError("only Linux says how much memory a process holds at a moment")
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "tests.benchmarks.explorer_child", folder]
-        output = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+        output = output_of("explorer_child", folder)
     measured = json.loads(output)
     name = f"{measured['tokens']:,} tokens, 6 layers of 8 heads"
     switches = [1000 * seconds for seconds in measured["switches"]]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
-import sys
 import tempfile
 
 from core.bundled import bundled_models
+from tests.benchmarks.child import output_of
 from tests.benchmarks.figure import Figure, UnavailableError
 
 
@@ -16,8 +15,7 @@ def run() -> list[Figure]:
     if not bundled_models():
         raise UnavailableError("there is no bundled model")
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "tests.benchmarks.gates_child", "--config-dir", folder]
-        output = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+        output = output_of("gates_child", "--config-dir", folder)
     measured = json.loads(output)
     times = [1000 * seconds for seconds in measured["switches"]]
     name = f"head switched to translation and pictures, {measured['tokens']} tokens"

@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 
 from core.bundled import bundled_models
+from tests.benchmarks.child import output_of
 from tests.benchmarks.figure import Figure, UnavailableError
 
 TARGETS = {"redraw": 16, "point": 16, "hover": 16, "switch": 30}  # ms
@@ -23,9 +22,8 @@ def run() -> list[Figure]:
     if not bundled_models():
         raise UnavailableError("there is no bundled model")
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "tests.benchmarks.heads_map_child", "--config-dir", folder]
         environment = {"QT_QPA_PLATFORM": "offscreen"} | os.environ
-        output = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment).stdout
+        output = output_of("heads_map_child", "--config-dir", folder, environment=environment)
     measured = json.loads(output)
     seconds = measured["seconds"]
     tokens = measured["tokens"]

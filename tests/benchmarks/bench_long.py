@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
 from core.bundled import bundled_models
+from tests.benchmarks.child import output_of
 from tests.benchmarks.figure import Figure, UnavailableError
 
 
@@ -15,8 +15,7 @@ def run() -> list[Figure]:
         raise UnavailableError("there is no bundled model")
     if sys.platform == "win32":
         raise UnavailableError("Windows does not say how much memory a process needed")
-    command = [sys.executable, "-m", "tests.benchmarks.long_child"]
-    output = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    output = output_of("long_child")
     measured = json.loads(output)
     return [
         Figure("2 000 tokens: record", measured["record_seconds"], "s"),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 
 from core.checkpoints.native import save_checkpoint
 from core.checkpoints.opening import open_model
+from tests.benchmarks.child import output_of
 from tests.benchmarks.figure import Figure, UnavailableError
 from tests.benchmarks.opus import OPUS, save_folder
 
@@ -39,7 +38,6 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 
 def opened(path: Path) -> dict[str, Any]:
-    command = [sys.executable, "-m", "tests.benchmarks.opening_child", str(path)]
-    output = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    output = output_of("opening_child", str(path))
     measured: dict[str, Any] = json.loads(output)
     return measured

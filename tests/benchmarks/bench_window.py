@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 
 from core.bundled import bundled_models
+from tests.benchmarks.child import output_of
 from tests.benchmarks.figure import Figure, UnavailableError
 
 
@@ -18,8 +18,7 @@ def run() -> list[Figure]:
     if sys.platform == "win32":
         raise UnavailableError("Windows does not say how much memory a process needed")
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "tests.benchmarks.window_child", "--config-dir", folder]
-        output = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+        output = output_of("window_child", "--config-dir", folder)
     typed, opened = map(json.loads, output.splitlines())
     times = [1000 * seconds for seconds in typed["keystrokes"]]
     percentile = statistics.quantiles(times, n=20)[-1]

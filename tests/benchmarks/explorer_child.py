@@ -17,9 +17,10 @@ from PySide6.QtCore import QTimer
 
 from core.checkpoints.native import save_checkpoint
 from core.trace.trace import AttentionKind, ComputedAttention, Trace
+from tests.benchmarks.app_child import run_window
 from tests.benchmarks.large_model import large_checkpoint, source_text
 from tests.benchmarks.waiting import wait_until
-from transformer_viz import app, launch
+from transformer_viz import app
 from transformer_viz.session import Phase
 
 TOKENS = 4_096
@@ -134,8 +135,8 @@ def main() -> int:
     save_checkpoint(path, checkpoint.model, checkpoint.tokenizer, {})
     MeasuredWindow.long_text = source_text(TOKENS - 1, checkpoint.tokenizer)
     del checkpoint
-    app.Window = MeasuredWindow
-    return launch.main([str(path), "--text", "A short one.", "--config-dir", str(folder)])
+    arguments = [str(path), "--text", "A short one.", "--config-dir", str(folder)]
+    return run_window(MeasuredWindow, arguments)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,10 @@ import time
 
 from PySide6.QtCore import QTimer
 
+from tests.benchmarks.app_child import run_window
 from tests.benchmarks.startup_child import LOOK
 from tests.benchmarks.waiting import wait_until
-from transformer_viz import app, launch
+from transformer_viz import app
 from transformer_viz.gates import ALL_ON, Gates, scaled
 from transformer_viz.session import Phase
 
@@ -54,5 +55,4 @@ class SwitchedWindow(app.Window):
 
 
 if __name__ == "__main__":
-    app.Window = SwitchedWindow
-    sys.exit(launch.main())
+    sys.exit(run_window(SwitchedWindow))

@@ -20,8 +20,10 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind, ComputedAttention, LayerProjections, Trace
+from tests.benchmarks.app_child import run_window
 from tests.benchmarks.startup_child import LOOK
-from transformer_viz import app, launch
+from tests.transformer_viz.answers import quantities_of
+from transformer_viz import app
 from transformer_viz.drawing.atlas import thumbnails
 from transformer_viz.drawing.colormap import ColorMap, lookup_table
 from transformer_viz.linking import Place
@@ -98,7 +100,8 @@ def large_trace() -> Trace:
 def heads_map(trace: Trace) -> dict[str, list[float]]:
     session = Session()
     session.set_trace(trace)
-    view = AtlasView(session, MeasuredHeads(session), Spotlight(session))
+    quantities = quantities_of(session)
+    view = AtlasView(session, quantities, MeasuredHeads(session), Spotlight(session))
     view.resize(*SIZE)
     view.show()
     while any(stream.running for stream in view.findChildren(Stream)):
@@ -151,5 +154,4 @@ def _settle() -> None:
 
 
 if __name__ == "__main__":
-    app.Window = WatchedWindow
-    sys.exit(launch.main())
+    sys.exit(run_window(WatchedWindow))

@@ -9,7 +9,8 @@ import sys
 
 from PySide6.QtCore import QEvent, QTimer
 
-from transformer_viz import app, launch
+from tests.benchmarks.app_child import run_window
+from transformer_viz import app
 
 LOOK = 5  # ms between two looks at whether the picture is complete
 
@@ -38,5 +39,4 @@ class WatchedWindow(app.Window):
 
 
 if __name__ == "__main__":
-    app.Window = WatchedWindow
-    sys.exit(launch.main())
+    sys.exit(run_window(WatchedWindow))

@@ -14,10 +14,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 
 from core.corpus.grammar.generate import generate
+from tests.benchmarks.app_child import run_window
 from tests.benchmarks.memory import peak_megabytes
 from tests.benchmarks.startup_child import LOOK
 from tests.benchmarks.waiting import wait_until
-from transformer_viz import app, launch
+from transformer_viz import app
 from transformer_viz.session import Phase
 
 SENTENCE = "The old animal in front of the house didn't cross the street because it was too tire"
@@ -111,5 +112,4 @@ def long_text() -> str:
 
 
 if __name__ == "__main__":
-    app.Window = TypedWindow
-    sys.exit(launch.main())
+    sys.exit(run_window(TypedWindow))
