@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -31,6 +31,7 @@ from transformer_viz.history import History
 from transformer_viz.hub.commands import HubCommands
 from transformer_viz.languages import TRAINED, sides
 from transformer_viz.menus import DocumentMenus
+from transformer_viz.placement import placed
 from transformer_viz.presentation import Presentation
 from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Phase, Session, Status
@@ -341,13 +342,12 @@ class Window(QMainWindow):
 
     def _restore(self, settings: Settings) -> None:
         self.stage.show_view(settings.view)
+        screens = [screen.availableGeometry() for screen in QApplication.screens()]
         if settings.geometry:
-            x, y, width, height = settings.geometry
-            self.resize(width, height)
-            if QApplication.screenAt(QPoint(x + width // 2, y)) is not None:
-                self.move(x, y)
+            self.setGeometry(placed(QRect(*settings.geometry), screens))
         else:
-            self.resize(*DEFAULT_SIZE)
+            default = QRect(screens[0].topLeft(), QSize(*DEFAULT_SIZE))
+            self.resize(placed(default, screens).size())
         if settings.maximized:
             self.setWindowState(Qt.WindowState.WindowMaximized)
 

@@ -59,5 +59,11 @@ def test_blocks_of_positions_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(module, "_LOGIT_ROWS", 2)
     checks: list[None] = []
     parts = step_candidates(MODEL, SOURCE, TARGET, count=3, check=lambda: checks.append(None))
-    assert parts == whole
+    assert [[one.id for one in step] for step in parts] == [
+        [one.id for one in step] for step in whole
+    ]
+    for part, step in zip(parts, whole, strict=True):
+        # Products of other shapes may round otherwise.
+        expected = [one.log_probability for one in step]
+        assert [one.log_probability for one in part] == pytest.approx(expected, abs=1e-5)
     assert len(checks) == 3
