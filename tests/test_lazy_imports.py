@@ -33,7 +33,8 @@ def imported_by(*arguments: str) -> set[str]:
     [
         *("core.errors", "core.files", "core.fields", "core.config", "core.presets"),
         *("core.text.tokens", "core.trace.trace", "core.trace.statistics", "core.trace.npz"),
-        *("core.trace.positions", "core.trace.variant"),
+        *("core.trace.positions", "core.trace.variant", "core.trace.padding"),
+        "core.save_trace",
         "core.trace.row_steps",
         "core.analysis.contributions",
         *("core.training.config", "core.training.estimate", "core.training.run_folder"),

@@ -13,6 +13,7 @@ from core.checkpoints.kinds import is_marian_npz, recognise
 from core.errors import UserError
 from core.files import is_folder, is_there, open_regular
 from core.trace.npz import load_npz
+from core.trace.padding import padding
 from core.trace.trace import Trace
 from transformer_viz.controller import MAX_CHARACTERS, Controller
 from transformer_viz.gates import ALL_ON
@@ -116,6 +117,12 @@ def load_text(path: Path) -> str:
     return line
 
 
+def _load_trace(path: Path) -> tuple[Trace, str]:
+    """With a sentence on the padding that it holds."""
+    trace = load_npz(path)
+    return trace, padding(trace)
+
+
 class Documents(QObject):
     """Opens and saves beside the event loop; what fails is said by the controller."""
 
@@ -157,7 +164,7 @@ class Documents(QObject):
                 self._controller.transfers.stop_opening()
                 self._controller.open(recognise(path)[1])
             case Kind.TRACE:
-                self._read(path, load_npz, lambda trace: self._show_trace(path, trace, selection))
+                self._read(path, _load_trace, lambda read: self._show_trace(path, *read, selection))
             case Kind.TEXT:
                 self._read(path, load_text, lambda text: self._show_text(path, text))
             case Kind.SESSION:
@@ -198,9 +205,13 @@ class Documents(QObject):
         controller = self._controller
         controller.transfers.open(lambda: read(path), done, controller.openFailed.emit)
 
-    def _show_trace(self, path: Path, trace: Trace, selection: Selection | None) -> None:
+    def _show_trace(
+        self, path: Path, trace: Trace, remark: str, selection: Selection | None
+    ) -> None:
         self._remember(path)
         self._controller.show_trace(trace, path, selection)
+        if remark:
+            self._controller.noticed.emit(f"{path.name}: {remark}")
 
     def _show_text(self, path: Path, text: str) -> None:
         self._remember(path)

@@ -273,7 +273,8 @@ def _check_map(
     if kind is AttentionKind.DECODER_SELF and np.triu(weights, 1).max() > _ROW_SUM_TOLERANCE:
         raise UserError(
             f"{path}: decoder_self has weight on tokens that come later, which a decoder masks; "
-            "give maps without a mask as encoder_self, of source_tokens."
+            "save one text without padding, or give maps without a mask as encoder_self, of "
+            "source_tokens."
         )
 
 

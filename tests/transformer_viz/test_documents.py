@@ -191,6 +191,21 @@ def test_a_trace_of_another_program_is_shown(desk: Desk, qtbot: QtBot, tmp_path:
     qtbot.waitUntil(lambda: desk.session.status.message == "trace from bert.npz")
     assert desk.session.trace.heads("encoder_self", 11) == range(12)
     assert desk.session.text == "hi"
+    assert desk.notices == []
+
+
+def test_padding_in_a_trace_is_said_beside_what_is_shown(
+    desk: Desk, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "bert.npz"
+    maps = np.full((2, 2, 4, 4), 1 / 4, np.float32)
+    np.savez(path, source_tokens=np.array(["[CLS]", "hi", "[SEP]", "[PAD]"]), encoder_self=maps)
+    desk.documents.open(path)
+    qtbot.waitUntil(lambda: desk.session.status.message == "trace from bert.npz")
+    assert desk.notices == [
+        "bert.npz: The trace holds padding, 1 of its 4 source tokens; save one text at a time, "
+        "without padding."
+    ]
 
 
 @pytest.mark.parametrize(
