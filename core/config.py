@@ -14,6 +14,7 @@ from core.heads import AttentionKind, Head, read_head
 _MOST = {
     **dict.fromkeys(("encoder_layers", "decoder_layers", "encoder_heads", "decoder_heads"), 1_000),
     **dict.fromkeys(("d_model", "encoder_d_ff", "decoder_d_ff"), 1_000_000),
+    "vocab_size": 100_000_000,
 }
 """A file that asks for more is damaged, and would take all memory."""
 

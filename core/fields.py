@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 from core.errors import UserError
 
 T = TypeVar("T")
+LARGEST_WHOLE = 2**53  # JSON's numbers are exact up to there
 
 _IN_WORDS: dict[type, str] = {
     int: "a whole number",
@@ -70,9 +72,20 @@ def _coerce(name: str, value: Any, expected: Any) -> Any:
         if typing.get_origin(option) is tuple and isinstance(value, list | tuple):
             element = typing.get_args(option)[0]
             return tuple(_coerce(name, item, element) for item in value)
+        if option in (int, float) and type(value) in (int, option):
+            _require_size(name, value)
         if option is float and type(value) is int:
             return float(value)
         if type(value) is option:
             return value
     allowed = " or ".join(_IN_WORDS[typing.get_origin(option) or option] for option in options)
     raise UserError(f"{name} = {value!r} is not possible; allowed: {allowed}.")
+
+
+def _require_size(name: str, value: float) -> None:
+    """Raise a UserError for infinity, for what is no number, and for a whole number without use."""
+    if isinstance(value, float):
+        require(math.isfinite(value), name, value, "a finite number")
+    else:
+        most = f"a whole number of at most {LARGEST_WHOLE:,}"
+        require(abs(value) <= LARGEST_WHOLE, name, value, most)

@@ -29,6 +29,17 @@ PROBES = (
     "\tDas Tier überquerte die Straße nicht, weil sie zu breit war.",
 )
 MOST_PROBES = 16
+_MOST = {
+    **dict.fromkeys(("steps", "warmup"), 1_000_000_000),
+    **dict.fromkeys(("log_every", "validate_every", "checkpoint_every"), 1_000_000_000),
+    **dict.fromkeys(("source_batch_tokens", "target_batch_tokens"), 100_000_000),
+    **dict.fromkeys(("accumulation", "keep_checkpoints", "average_last", "keep_best"), 1_000_000),
+    "grammar_pairs": 100_000_000,
+    "validation_pairs": 1_000_000,
+    "probe_points": 1_000,
+    "threads": 1_024,
+}
+"""More is a slip of the hand, and would fill the memory or never end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +164,13 @@ class TrainingConfig:
             "alone or with its translation after one tab",
         )
         self._require_families()
+        for field, most in _MOST.items():
+            require(
+                (getattr(self, field) or 0) <= most,
+                field,
+                getattr(self, field),
+                f"{most:,} at most",
+            )
         for field in ("seed", "gloss_weight", "keep_best", "probe_points"):
             require(getattr(self, field) >= 0, field, getattr(self, field), "0 or more")
         require(

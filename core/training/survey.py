@@ -62,7 +62,7 @@ def take_survey(config: TrainingConfig, watch: Watch) -> Survey:
     report: list[str] = []
     for spec in config.data:
         if spec == GRAMMAR:
-            held_out += grammar_validation(config)
+            held_out += grammar_validation(config, watch)
             families = ", ".join(config.grammar_families) or "grammar"
             report.append(f"{families}: {config.grammar_pairs:,} new pairs an epoch")
             continue
@@ -127,7 +127,7 @@ def fingerprint(config: TrainingConfig, watch: Watch) -> dict[str, Any]:
     Raises:
         UserError: a file cannot be read.
     """
-    grammar = "".join(chain.from_iterable(grammar_validation(config)))
+    grammar = "".join(chain.from_iterable(grammar_validation(config, watch)))
     return {
         "data": [names_of(spec) for spec in config.data],
         "validation": [names_of(spec) for spec in config.validation],

@@ -13,6 +13,7 @@ from core.training.held_out import Pair
 from core.training.preparation import ROWS_BETWEEN_CALLS, Watch
 
 SAMPLE_SENTENCES = 20_000
+_SENTENCES_BETWEEN_CALLS = 1_000
 CHUNK_ROWS = 20_000
 CHUNK_CHARACTERS = 10_000_000
 
@@ -44,10 +45,13 @@ def watched(reader: PairReader, what: str, watch: Watch) -> Iterator[Row]:
         yield row
 
 
-def grammar_validation(config: TrainingConfig) -> Iterator[Pair]:
+def grammar_validation(config: TrainingConfig, watch: Watch) -> Iterator[Pair]:
     """The sentences of its test split, which training never sees."""
     if GRAMMAR in config.data:
-        for sentence in _generate(config, config.validation_pairs, "test"):
+        total = config.validation_pairs
+        for done, sentence in enumerate(_generate(config, total, "test"), start=1):
+            if done % _SENTENCES_BETWEEN_CALLS == 0:
+                watch("generating validation sentences", done, total)
             yield sentence.source, sentence.target
 
 

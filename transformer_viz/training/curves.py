@@ -136,10 +136,19 @@ class Curves(Panel):
         lines = self._lines(metric)
         self.chart.set_scales(x, y)
         self.chart.show_lines(lines, unit=metric.unit)
-        self.about.setText(metric.explanation)
+        self.about.setText(f"{metric.explanation}{self._cooldown(metric)}")
         self._pages.setCurrentWidget(self.chart if lines else self.placeholder)
         if not lines:
             self.placeholder.say(*self._nothing(metric))
+
+    def _cooldown(self, metric: Metric) -> str:
+        """How the learning rate of these runs ends, which the paper's does not."""
+        shares = {run.config.training.cooldown for run in self._runs if run.config is not None}
+        if metric.id != "learning_rate" or not any(shares):
+            return ""
+        if len(shares) > 1:
+            return " Runs with a cool-down end with a linear fall to zero."
+        return f" Over the last {shares.pop():.0%} of the updates it falls linearly to zero."
 
     def _lines(self, metric: Metric) -> list[Line]:
         """A colour for each run; of a single run, one for each of its lines."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import re
 import types
 import typing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from core.config import ModelConfig
 from core.model.product_choice import WISHES
 from core.training.config import RunConfig, TrainingConfig
+from transformer_viz.training.setting_words import WORDS, Words
 from transformer_viz.typed_numbers import read_decimal, read_whole
 
 TARGET = "=>"
@@ -64,35 +65,6 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "best_by": ("valid_loss", "bleu"),
     "product": WISHES,
 }
-_MEANINGS = {
-    "steps": "updates to do",
-    "warmup": "updates in which the learning rate rises (section 5.3)",
-    "label_smoothing": "ε of section 5.4",
-    "adam_beta1": "β₁ of Adam (section 5.3)",
-    "adam_beta2": "β₂ of Adam (section 5.3)",
-    "adam_epsilon": "ε of Adam (section 5.3)",
-    "seed": "of the vocabulary, the weights, the dropout and the order of the batches",
-    "log_every": "updates between two points of the curves",
-    "validate_every": "updates between two validations",
-    "checkpoint_every": "updates between two checkpoints",
-    "d_model": "width of every layer's input and output",
-    "encoder_layers": "N of section 3.1",
-    "decoder_layers": "N of section 3.1",
-    "encoder_heads": "h of section 3.2.2",
-    "decoder_heads": "h of section 3.2.2",
-    "encoder_d_ff": "inner width of the feed-forward layers (section 3.3)",
-    "decoder_d_ff": "inner width of the feed-forward layers (section 3.3)",
-    "activation": "of the feed-forward layers (section 3.3)",
-    "norm_epsilon": "added to the variance before its root is taken",
-    "scale_embedding": "multiply embeddings by √d_model (section 3.4)",
-    "output_bias": "a bias on each word's score",
-    "product": "kernel of matrix products on a processor; auto takes the fastest",
-    "dropout": "share of numbers set to zero after each sub-layer and embedding (section 5.4)",
-    "pad_id": "id of padding",
-    "unk_id": "id of the unknown token",
-    "bos_id": "id that begins a target",
-    "eos_id": "id that ends a sentence",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +81,24 @@ class Field:
     kind: type
     optional: bool
     choices: tuple[str, ...]
-    meaning: str
 
     @property
     def label(self) -> str:
-        """ "label_smoothing" → "Label smoothing"; letters of the paper stay as they are."""
-        if re.fullmatch(r"(d_\w+)", self.name):
-            return self.name
-        words = self.name.replace("d_ff", "d‗ff").replace("_", " ").replace("‗", "_")
-        how = f", one in each line: sentence {TARGET} translation" if self.kind is tuple else ""
-        return words[0].upper() + words[1:] + how
+        return self._words.label
+
+    @property
+    def meaning(self) -> str:
+        return self._words.meaning
+
+    @property
+    def empty(self) -> str:
+        """What nothing typed stands for."""
+        return self._words.empty
+
+    @property
+    def _words(self) -> Words:
+        """A setting that nobody has put into words yet goes by its name."""
+        return WORDS.get(self.name) or Words(self.name, "")
 
     def show(self, value: Any) -> str:
         """The value as it is typed."""
@@ -161,8 +141,20 @@ def values(config: RunConfig) -> dict[str, Any]:
     return {**config.model.to_dict(), **config.training.to_dict()}
 
 
+def in_words(message: str) -> str:
+    """A sentence of the configuration about settings, in the words of the form."""
+    message = message.replace("or null", "or nothing").replace("after one tab", f"after {TARGET}")
+    for name, words in WORDS.items():
+        if "_" in name and name != words.label:
+            message = re.sub(rf"\b{name}\b( = )?", partial(_quoted, words.label), message)
+    return message
+
+
+def _quoted(label: str, found: re.Match[str]) -> str:
+    return f"“{label.partition(',')[0]}”{found[1] or ''}"
+
+
 def _fields(part: type) -> list[Field]:
-    meanings = documented(part)
     made = []
     hints = typing.get_type_hints(part)
     for name in (field.name for field in dataclasses.fields(part)):
@@ -176,7 +168,6 @@ def _fields(part: type) -> list[Field]:
                 kind=kind,
                 optional=len(kinds) < len(_options(hints[name])),
                 choices=CHOICES.get(name, ()),
-                meaning=meanings.get(name) or _MEANINGS.get(name, ""),
             )
         )
     return made
@@ -186,15 +177,3 @@ def _options(hint: Any) -> tuple[Any, ...]:
     if typing.get_origin(hint) in (types.UnionType, typing.Union):
         return typing.get_args(hint)
     return (hint,)
-
-
-def documented(part: type) -> dict[str, str]:
-    """What the class says of its attributes in its docstring."""
-    text = inspect.cleandoc(part.__doc__ or "").partition("Attributes:\n")[2]
-    found: dict[str, str] = {}
-    for entry in re.split(r"\n(?=    \w)", text):
-        names, _, meaning = entry.partition(":")
-        plain = " ".join(meaning.split()).replace("``", "")
-        for name in names.split(","):
-            found[name.strip()] = plain
-    return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,7 +15,7 @@ from PySide6.QtCore import QProcess, QProcessEnvironment
 
 from core import errors
 from core.errors import UserError
-from core.presets import preset
+from core.presets import PRESETS, preset
 from core.training.config import RunConfig
 from core.training.run_folder import RunFolder
 
@@ -32,6 +34,25 @@ def train_arguments(base: str, config: RunConfig, path: Path) -> list[str]:
         if value != usual[part][name] and name not in ("data", "validation")
     ]
     return [*words, *(["--set", *changed] if changed else []), "--json"]
+
+
+def train_command(command: str, config: RunConfig, out: Path) -> str:
+    """What to type to train the same again, into ``out``, from any folder.
+
+    ``command`` is what made the run; it names its files without their folders.
+    """
+    words = train_arguments(preset_of(command, config), config, out)
+    words.remove("--json")
+    words.insert(0, "transformer-viz")
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+
+
+def preset_of(command: str, config: RunConfig) -> str:
+    """The preset that a run began with; of one that began with a file, the preset most like it."""
+    words = command.split()
+    if len(words) > 2 and words[2] in PRESETS:
+        return words[2]
+    return min(PRESETS, key=lambda name: len(config.differences(preset(name))))
 
 
 def resume_arguments(path: Path, steps: int | None = None) -> list[str]:

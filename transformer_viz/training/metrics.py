@@ -86,7 +86,7 @@ METRICS = (
         "learning_rate",
         "Learning rate",
         "learning rate",
-        "Rises for the warm-up, then falls with 1/√step (the paper, equation 3).",
+        "Rises during the warm-up, then falls with 1/√step (the paper, equation 3).",
         (Part("learning_rate", "learning rate"),),
     ),
     Metric(

@@ -29,7 +29,7 @@ from core.training.run_folder import RunFolder
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.training.data_box import DataBox
 from transformer_viz.training.estimate_box import EstimateBox
-from transformer_viz.training.launch import train_arguments
+from transformer_viz.training.launch import preset_of, train_arguments
 from transformer_viz.training.run import Run
 from transformer_viz.training.runs import Runs
 from transformer_viz.training.settings_form import SettingsForm
@@ -87,8 +87,7 @@ class NewRun(QDialog):
         """The settings of another run, under a new name."""
         if run.config is not None:
             training = run.config.training
-            words = str(run.about.get("command", "")).split()
-            base = words[2] if len(words) > 2 and words[2] in PRESETS else FIRST
+            base = preset_of(str(run.about.get("command", "")), run.config)
             self.preset.setCurrentIndex(self.preset.findData(base))
             self._named = False
             self.settings.set_base(

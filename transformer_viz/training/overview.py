@@ -19,7 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.files import is_there
 from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.training.launch import train_command
 from transformer_viz.training.list_style import list_style
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.wording import duration, quantity
@@ -179,8 +181,9 @@ def facts(run: Run) -> list[tuple[str, str]]:
     speed = run.last("tokens_per_second")
     if speed is not None:
         found.append(("Speed", f"{speed:,.0f} target tokens/s"))
-    if "command" in run.about:
-        found.append(("Command", str(run.about["command"])))
+    if run.config is not None:
+        command = str(run.about.get("command", ""))
+        found.append(("Train it again", train_command(command, run.config, _free_beside(run.path))))
     found.append(("Folder", str(run.path)))
     return found
 
@@ -189,6 +192,14 @@ def _data(run: Run) -> Sequence[object]:
     """What the process found in the data, else what it was started with."""
     known = run.started.get("data") or run.about.get("data")
     return known or ([] if run.config is None else run.config.training.data)
+
+
+def _free_beside(path: Path) -> Path:
+    """A name for a further run of the same settings, as in "tiny-1-again"."""
+    free, number = path.with_name(f"{path.name}-again"), 2
+    while is_there(free):
+        free, number = path.with_name(f"{path.name}-again-{number}"), number + 1
+    return free
 
 
 def _step(path: Path) -> int:

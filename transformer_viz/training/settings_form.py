@@ -23,7 +23,7 @@ from core.errors import UserError
 from core.training.config import RunConfig
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.training.device_check import DeviceCheck
-from transformer_viz.training.fields import COMMON, Field, all_fields, values
+from transformer_viz.training.fields import COMMON, Field, all_fields, in_words, values
 from transformer_viz.views.accessibility import announce
 
 _NAMED = re.compile(r"(\w+) = ")
@@ -133,7 +133,7 @@ class SettingsForm(QWidget):
                 message = str(error)
                 name = self._blame(message, changes)
                 own = message.startswith(f"{name} = ")
-                self.errors[name] = allowed(message) if own else message
+                self.errors[name] = in_words(allowed(message) if own else message)
                 if name not in changes:
                     break
                 del changes[name]
@@ -244,11 +244,10 @@ class FieldRow(QWidget):
                 self.editor.setCursorPosition(0)
             case QPlainTextEdit():
                 self.editor.setPlainText(shown)
-        default = self.field.show(usual) or "nothing"
-        tip = "\n".join(
-            part
-            for part in (self.field.meaning, f"{self.field.name}; in the preset: {default}")
-            if part
+        default = self.field.show(usual) or self.field.empty or "nothing"
+        tip = (
+            f"{self.field.meaning}\nIn the preset: {default}.\n"
+            f"On the command line: --set {self.field.name}=…"
         )
         self.setToolTip(f"<p>{_escaped(tip)}</p>")
         announce(self.editor, self.field.meaning)
@@ -276,7 +275,7 @@ class FieldRow(QWidget):
             return lines
         line = QLineEdit()
         if self.field.optional:
-            line.setPlaceholderText("automatic" if self.field.name != "licence" else "")
+            line.setPlaceholderText(self.field.empty)
         line.textChanged.connect(self.edited)
         return line
 

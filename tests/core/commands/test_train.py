@@ -38,6 +38,25 @@ def test_a_setting_may_be_null() -> None:
     assert train.configuration(parsed("tiny", "--set", "clip_norm=null")).training.clip_norm is None
 
 
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("peak_factor=Infinity", "peak_factor = inf is not possible; allowed: a finite number"),
+        ("peak_factor=1e999", "peak_factor = inf is not possible; allowed: a finite number"),
+        ("seed=99999999999999999999", "seed = 9+ is not possible; allowed: a whole number of at"),
+        ("vocab_size=99999999999999999999", "vocab_size = 9+ is not possible"),
+        ("vocab_size=999999999", "allowed: 100,000,000 at most"),
+        ("probe_points=99999999999", "allowed: 1,000 at most"),
+        ("validation_pairs=99999999999", "allowed: 1,000,000 at most"),
+    ],
+)
+def test_a_number_beyond_all_use_is_refused_before_anything_begins(
+    setting: str, message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        train.configuration(parsed("tiny", "--set", setting))
+
+
 def test_files_become_absolute_and_a_name_with_a_comma_stays_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

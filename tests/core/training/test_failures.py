@@ -226,3 +226,12 @@ def test_the_largest_vocabulary_that_the_text_allows_is_named(
     ) in started[0].data
     config, _ = RunFolder(path).read_record()
     assert config.model.vocab_size == pieces
+
+
+def test_a_model_without_room_in_the_memory_is_told_in_words(path: Path, copies: RunConfig) -> None:
+    large = copies.with_settings({"d_k": 1 << 42})
+    with pytest.raises(
+        UserError, match=r"A model of [0-9,]+ parameters does not fit into the memor"
+    ):
+        start(path, large)
+    assert not path.exists()

@@ -275,3 +275,21 @@ def test_another_theme_is_painted_anew(learning: Curves) -> None:
 def test_everything_has_a_name(learning: Curves) -> None:
     for part in (learning.choice, learning.log_steps, learning.smoothing, learning.chart):
         assert part.accessibleName()
+
+
+def test_the_learning_rate_is_told_as_these_runs_have_it(learning: Curves, tmp_path: Path) -> None:
+    choose(learning, "Learning rate")
+    assert "Over the last 20% of the updates it falls linearly to zero." in says(learning)
+    run, steady = make_run(tmp_path / "two"), make_run(tmp_path / "three")
+    for each in (run, steady):
+        each.poll()
+    assert steady.config is not None
+    steady.config = steady.config.with_settings({"cooldown": 0.0})
+    learning.show_runs([run, steady])
+    assert "Runs with a cool-down end with a linear fall to zero." in says(learning)
+    learning.show_runs([steady])
+    assert "falls with 1/√step" in says(learning)
+    assert "linear" not in says(learning)
+    choose(learning, "Loss")
+    learning.show_runs([run])
+    assert "linear" not in says(learning)

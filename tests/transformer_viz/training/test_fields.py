@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 import pytest
@@ -13,9 +14,8 @@ from transformer_viz.training.fields import (
     CHOICES,
     COMMON,
     ELSEWHERE,
-    Field,
     all_fields,
-    documented,
+    in_words,
     values,
 )
 
@@ -94,27 +94,50 @@ def test_what_is_no_number_is_refused_with_the_reason(name: str, text: str, reas
         FIELDS[name].read(text)
 
 
-def test_labels_are_words_but_for_the_letters_of_the_paper() -> None:
-    def label(name: str) -> str:
-        return Field(name, int, False, (), "").label
+def test_every_label_is_another_and_none_is_a_name_in_python() -> None:
+    """Letters of the paper stay as they are."""
+    labels = [field.label for field in FIELDS.values()]
+    assert len(set(labels)) == len(labels)
+    for label in labels:
+        assert re.fullmatch(r"d_\w+", label) or label[0].isupper()
+        assert "_" not in label.replace("d_ff", "").replace("encoder_self", "").replace("d_", "")
 
-    assert label("label_smoothing") == "Label smoothing"
-    assert label("encoder_d_ff") == "Encoder d_ff"
-    assert label("d_model") == "d_model"
+
+@pytest.mark.parametrize("python", ["None", "null", "True", "False", " core.", "``", "tuple"])
+def test_no_meaning_speaks_python(python: str) -> None:
+    assert [name for name, field in FIELDS.items() if python in field.meaning + field.empty] == []
+    assert all(field.meaning.endswith(".") for field in FIELDS.values())
 
 
-def test_the_docstring_is_read_entry_by_entry() -> None:
-    class Documented:
-        """Text.
-
-        Attributes:
-            one, two: both of them,
-                over two lines.
-            three: ``code``.
-        """
-
-    assert documented(Documented) == {
-        "one": "both of them, over two lines.",
-        "two": "both of them, over two lines.",
-        "three": "code.",
+def test_each_field_that_may_be_empty_says_what_that_stands_for() -> None:
+    assert {name: field.empty for name, field in FIELDS.items() if field.optional} == {
+        "licence": "not stated",
+        "clip_norm": "no limit",
+        "early_stopping": "never",
+        "threads": "as many as are fastest",
+        "d_k": "d_model / heads",
+        "d_v": "the same as d_k",
     }
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (
+            {"clip_norm": -1.0},
+            "“Largest gradient norm” = -1.0 is not possible; allowed: above 0, or",
+        ),
+        ({"max_length": 1}, "the smaller one of “Source tokens per batch” and “Target tokens per"),
+        ({"d_model": 6}, "a divisor of d_model = 6, or set d_k"),
+        ({"probes": ("",)}, "with its translation after =>"),
+        ({"average_last": 9}, "allowed: at most “Checkpoints kept” = 2"),
+    ],
+)
+def test_what_the_configuration_refuses_is_told_in_the_words_of_the_form(
+    settings: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(UserError) as raised:
+        preset("tiny").with_settings({"encoder_heads": 4} | settings)
+    told = in_words(str(raised.value))
+    assert sentence in told
+    assert "null" not in told

@@ -94,7 +94,7 @@ def test_all_wrong_fields_are_marked_at_once(desk: Desk) -> None:
     desk.type("clip_norm", "-1")
     assert desk.error("dropout") == "Allowed: 0 or more, below 1."
     assert desk.error("d_model") == "“thirty” is not a number."
-    assert desk.error("clip_norm") == "Allowed: above 0, or null."
+    assert desk.error("clip_norm") == "Allowed: above 0, or nothing."
     assert desk.dialog.error.text() == "3 settings cannot be used."
 
 
@@ -106,7 +106,8 @@ def test_what_clashes_with_the_preset_is_said_at_the_field_that_was_typed(desk: 
 
 def test_what_clashes_with_another_setting_names_that_one(desk: Desk) -> None:
     desk.type("source_batch_tokens", "3")  # below the preset's longest sentence
-    assert desk.error("source_batch_tokens").startswith("max_length = 128 is not possible; allowed")
+    told = desk.error("source_batch_tokens")
+    assert told.startswith("“Longest sentence” = 128 is not possible; allowed: 2 to 3, the smaller")
 
 
 def test_nothing_typed_is_nothing_where_that_is_allowed(desk: Desk) -> None:
@@ -144,8 +145,16 @@ def test_the_search_leaves_what_has_all_words(desk: Desk, qtbot: QtBot) -> None:
 
 def test_the_documentation_is_in_the_tooltip(desk: Desk) -> None:
     tip = desk.dialog.settings.rows["peak_factor"].toolTip()
-    assert "on the paper's learning rate" in tip
-    assert "peak_factor" in tip
+    assert "Multiplies the paper's learning rate." in tip
+    assert "In the preset: 1." in tip
+    assert "--set peak_factor=…" in tip
+    assert "In the preset: never." in desk.dialog.settings.rows["early_stopping"].toolTip()
+
+
+def test_an_empty_field_shows_what_it_stands_for(desk: Desk) -> None:
+    editor = desk.dialog.settings.rows["early_stopping"].editor
+    assert isinstance(editor, QLineEdit)
+    assert (editor.text(), editor.placeholderText()) == ("", "never")
 
 
 def test_a_click_starts_the_run_under_the_suggested_name(desk: Desk, qtbot: QtBot) -> None:
@@ -310,3 +319,29 @@ def test_lists_of_files_follow_the_theme_while_the_form_is_open(desk: Desk) -> N
         desk.dialog.apply_theme(theme)
         for files in (desk.dialog.data.training, desk.dialog.data.validation):
             assert files.list.styleSheet() == list_style(theme)
+
+
+@pytest.mark.parametrize(
+    ("setting", "text", "told"),
+    [
+        ("peak_factor", "Infinity", "“Infinity” is not a number."),
+        ("peak_factor", "1e400", "“1e400” is not a number."),
+        ("peak_factor", "0,5", ""),
+        (
+            "seed",
+            "99999999999999999999",
+            "Allowed: a whole number of at most 9,007,199,254,740,992.",
+        ),
+        ("vocab_size", "99999999999999999999", "Allowed: a whole number of at most 9,007,199,"),
+        ("vocab_size", "1,000,000,000", "Allowed: 100,000,000 at most."),
+        ("probe_points", "99999999999", "Allowed: 1,000 at most."),
+        ("early_stopping", "0", "Allowed: 1 or more, or nothing."),
+    ],
+)
+def test_a_number_beyond_all_use_is_refused_at_its_field(
+    desk: Desk, setting: str, text: str, told: str
+) -> None:
+    desk.type(setting, text)
+    assert desk.error(setting).startswith(told)
+    assert (desk.dialog.config is None) is bool(told)
+    assert (desk.error(setting) == "") is (told == "")

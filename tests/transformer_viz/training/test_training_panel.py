@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import argparse
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,11 +11,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
+from core.commands import train
+from core.presets import preset
 from core.training.run_folder import RunFolder
 from tests.transformer_viz.stage import texts
 from tests.transformer_viz.training.folders import log, make_run, say
 from transformer_viz.theme import DARK, LIGHT
 from transformer_viz.training import runs as runs_module
+from transformer_viz.training.overview import facts
 from transformer_viz.training.panel import TrainingPanel
 from transformer_viz.training.run import STOPPING, Run
 from transformer_viz.training.run_questions import NumberQuestion
@@ -242,3 +247,24 @@ def test_several_chosen_runs_stay_chosen_when_the_list_changes(desk: Desk) -> No
     make_run(desk.runs.folder / "three")
     desk.look()
     assert [run.name for run in desk.panel.chosen] == ["two", "one"]
+
+
+@pytest.mark.parametrize("command", ["transformer-viz train tiny", "transformer-viz train c.json"])
+def test_the_command_in_the_overview_can_be_run_again(
+    tmp_path: Path, command: str, qtbot: QtBot
+) -> None:
+    data = tmp_path / "with a space.tsv"
+    settings = {"data": ["grammar", str(data)], "clip_norm": 2.0, "probes": ["a b\tc d"]}
+    config = preset("tiny").with_settings(settings)
+    make_run(tmp_path / "one", config=config)
+    (tmp_path / "one-again").mkdir()
+    run = Run(tmp_path / "one")
+    run.about = {"command": command}
+    run.config = config
+    words = shlex.split(dict(facts(run))["Train it again"])
+    assert words[:3] == ["transformer-viz", "train", "tiny"]
+    parser = argparse.ArgumentParser()
+    train.add_arguments(parser)
+    arguments = parser.parse_args(words[2:])
+    assert train.configuration(arguments) == config
+    assert arguments.out == tmp_path / "one-again-2"
