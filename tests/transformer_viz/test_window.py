@@ -295,14 +295,17 @@ def drop(window: Window, *urls: QUrl) -> None:
 
 
 def test_a_dropped_file_is_opened(
-    shown: Shown, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    shown: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    model, other = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
+    model.touch()
+    other.touch()
     opened: list[Path] = []
     monkeypatch.setattr(shown.controller, "open", opened.append)
-    drop(shown.window, QUrl.fromLocalFile("/models/a.safetensors"))
+    drop(shown.window, QUrl.fromLocalFile(str(model)))
     drop(shown.window, QUrl("https://example.org/a.safetensors"))
-    drop(shown.window, QUrl.fromLocalFile("/a"), QUrl.fromLocalFile("/b"))
-    assert opened == [Path("/models/a.safetensors")]
+    drop(shown.window, QUrl.fromLocalFile(str(model)), QUrl.fromLocalFile(str(other)))
+    assert opened == [model]
 
 
 def test_a_failed_load_shows_one_line_and_keeps_the_rest(shown: Shown, qtbot: QtBot) -> None:

@@ -102,8 +102,10 @@ def test_scores_and_every_head_are_those_of_marian(tmp_path: Path, changes: dict
         expected = twin.scores(
             [*file_ids(checkpoint, ids), checkpoint.config.eos_id], file_ids(checkpoint, TARGET)
         )
+        # float32 against float64; without norms on top, scores grow and their rounding with them
+        tolerance = max(1e-4, 1e-5 * np.abs(expected).max())
         np.testing.assert_allclose(
-            without_padding(checkpoint, logits[row]), expected, rtol=1e-5, atol=1e-4
+            without_padding(checkpoint, logits[row]), expected, rtol=1e-5, atol=tolerance
         )
         for kind in AttentionKind:
             assert len(maps[kind]) == checkpoint.config.layers(kind)

@@ -309,8 +309,8 @@ def test_a_model_laid_out_in_transposed_memory_can_be_written(path: Path) -> Non
             parameter.data = parameter.data.T.contiguous().T
     save_checkpoint(path, model, TOKENIZER, {})
     loaded = load_checkpoint(path).model
-    source = random_ids(1, 5)
-    assert torch.equal(loaded(source, source), model(source, source))
+    for parameter, written in zip(model.parameters(), loaded.parameters(), strict=True):
+        assert torch.equal(parameter, written)
 
 
 def test_scores_are_added_and_nothing_else_changes(path: Path) -> None:
