@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,7 @@ FORMAT = "transformer-viz-pairs"
 FORMAT_VERSION = 1
 SIDES = ("source", "target")
 _OFFSET = np.dtype("<i8")
+_BLOCK = 1 << 20  # bytes
 
 Sentences = Sequence[Sequence[int]]
 
@@ -44,6 +46,7 @@ class Progress:
         ids: stored ids of each side.
         left_out: for each file, the lines of pairs that were encoded and not kept.
         complete: nothing is left to encode.
+        checksums: CRC-32 of what is stored, by file; none in stores of earlier versions.
     """
 
     read: int = 0
@@ -51,6 +54,7 @@ class Progress:
     ids: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIDES, 0))
     left_out: dict[str, Found] = field(default_factory=dict)
     complete: bool = False
+    checksums: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Progress:
@@ -94,8 +98,11 @@ class PairStore:
             ends = total + np.cumsum(lengths)
             progress.ids[side] = int(ends[-1]) if len(ends) else total
             ids = np.fromiter(chain.from_iterable(sentences), self._id, progress.ids[side] - total)
+            offsets = np.array([total, *ends], _OFFSET)
             _write_at(self._ids(side), total, ids)
-            _write_at(self._offsets(side), progress.kept, np.array([total, *ends], _OFFSET))
+            _write_at(self._offsets(side), progress.kept, offsets)
+            self._sum_up(self._ids(side), ids)
+            self._sum_up(self._offsets(side), offsets[1 if progress.kept else 0 :])
         progress.kept += len(sources)
         progress.read += read
         self._write_record()
@@ -119,19 +126,31 @@ class PairStore:
     def _stored_progress(self) -> Progress:
         try:
             values = json.loads(self._record.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            progress = values.pop("progress", None)
+            if values != self._about:
+                return Progress()
+            found = Progress.from_dict(progress)
+            return found if self._is_there(found) else Progress()
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return Progress()
-        progress = values.pop("progress", None)
-        if values != self._about:
-            return Progress()
-        found = Progress.from_dict(progress)
-        return found if self._is_there(found) else Progress()
 
     def _is_there(self, progress: Progress) -> bool:
-        """Whether the files hold as much as the record says."""
+        """Whether the files hold what the record says, as they were written."""
         sizes = {self._offsets(side): (progress.kept + 1) * _OFFSET.itemsize for side in SIDES}
         sizes |= {self._ids(side): progress.ids[side] * self._id.itemsize for side in SIDES}
-        return all(is_file(path) and path.stat().st_size >= sizes[path] for path in sizes)
+        return all(
+            is_file(path)
+            and path.stat().st_size >= size
+            and progress.checksums.get(path.name) in (None, _checksum(path, size))
+            for path, size in sizes.items()
+        )
+
+    def _sum_up(self, path: Path, numbers: npt.NDArray[Any]) -> None:
+        """Take what was added to a file into its checksum; not where earlier chunks have none."""
+        checksums, first = self.progress.checksums, not self.progress.kept
+        if first or path.name in checksums:
+            before = 0 if first else checksums[path.name]
+            checksums[path.name] = crc32(numbers.tobytes(), before)
 
     def _write_record(self) -> None:
         values = {**self._about, "progress": asdict(self.progress)}
@@ -162,6 +181,15 @@ def _write_at(path: Path, index: int, values: npt.NDArray[np.integer]) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         raise UserError(write_problem(path, error)) from error
+
+
+def _checksum(path: Path, size: int) -> int:
+    """CRC-32 of the first ``size`` bytes."""
+    checksum = 0
+    with path.open("rb") as file:
+        while size > 0 and (block := file.read(min(size, _BLOCK))):
+            checksum, size = crc32(block, checksum), size - len(block)
+    return checksum
 
 
 def _map(path: Path, dtype: np.dtype[Any], count: int) -> npt.NDArray[Any]:

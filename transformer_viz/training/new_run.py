@@ -233,9 +233,15 @@ class NewRun(QDialog):
 
     def _show_place(self) -> None:
         self.place.setText(str(self.path))
-        wrong = len(self.settings.errors)
-        settings = f"{wrong} setting{'s' if wrong > 1 else ''} cannot be used." if wrong else ""
-        self._say(self.problem() or settings)
+        self._say(self.problem() or self._wrong_settings())
+
+    def _wrong_settings(self) -> str:
+        """Names them, as few of them can be seen at a time."""
+        rows = self.settings.rows
+        wrong = [rows[name].name for name in self.settings.errors if name in rows]
+        if not wrong:
+            return ""
+        return f"What is typed for {', '.join(wrong)} cannot be used."
 
     def _say(self, message: str) -> None:
         self.error.setText(message)

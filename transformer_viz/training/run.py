@@ -159,12 +159,7 @@ class Run(QObject):
     def odd_lines(self) -> list[str]:
         """A sentence for each file with lines that no run writes; they are left out."""
         files = (self._metrics, self._samples, self._probes, self._events)
-        return [
-            f"{lines.path.name}: {_counted(lines.odd)} left out, as no run writes such a line; "
-            f"see line {lines.first_odd:,}."
-            for lines in files
-            if lines.odd
-        ]
+        return [_odd_lines(lines) for lines in files if lines.odd]
 
     def log_end(self) -> str:
         """The last lines that the process wrote for people."""
@@ -290,8 +285,13 @@ class Run(QObject):
             return False
 
 
-def _counted(lines: int) -> str:
-    return "1 line" if lines == 1 else f"{lines:,} lines"
+def _odd_lines(lines: Lines) -> str:
+    if lines.odd == 1:
+        what = f"line {lines.first_odd:,} is not one of a run and was left out"
+    else:
+        what = f"{lines.odd:,} lines, the first of them {lines.first_odd:,}, are not those of a run"
+        what += " and were left out"
+    return f"{lines.path.name}: {what}."
 
 
 def _preparation(event: dict[str, Any]) -> str:

@@ -215,6 +215,11 @@ class FieldRow(QWidget):
         grid.setColumnStretch(0, 1)
 
     @property
+    def name(self) -> str:
+        """The label without how it is typed."""
+        return self.field.label.partition(",")[0]
+
+    @property
     def error(self) -> str:
         return self._error.text()
 

@@ -34,7 +34,7 @@ from transformer_viz.training.wording import duration
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Run", "State", "Progress", "Left", "Loss", "BLEU")
-_WIDTHS = (140, 76, 124, 92, 64, 60)
+_WIDTHS = (140, 92, 124, 84, 64, 60)
 _PROGRESS = COLUMNS.index("Progress")
 _TIPS = {
     "Left": "at the speed of the last logged steps; validation is not counted",

@@ -98,6 +98,47 @@ def test_a_damaged_store_is_begun_anew(tmp_path: Path, name: str) -> None:
     assert opened(tmp_path).progress.read == 0
 
 
+@pytest.mark.parametrize("name", ["source.ids", "target.ids", "source.offsets", "target.offsets"])
+def test_a_store_that_changed_on_the_disk_is_begun_anew(tmp_path: Path, name: str) -> None:
+    """After chunks of pairs, without any, and of which the last was interrupted."""
+    store = opened(tmp_path)
+    store.append([], [], read=2)
+    store.append(SOURCES[:2], TARGETS[:2], read=2)
+    store.append([], [], read=1)
+    assert opened(tmp_path).progress == store.progress
+    again = opened(tmp_path)
+    again.append(SOURCES[2:], TARGETS[2:], read=1)
+    again.finish()
+    assert stored(opened(tmp_path)) == (SOURCES, TARGETS)
+    path = tmp_path / name
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    assert opened(tmp_path).progress.kept == 0
+
+
+@pytest.mark.parametrize("text", ["[]", "null", '{"progress": 3}', "{}"])
+def test_a_record_of_another_form_is_begun_anew(tmp_path: Path, text: str) -> None:
+    half(tmp_path)
+    (tmp_path / "store.json").write_text(text, encoding="utf-8")
+    assert opened(tmp_path).progress.kept == 0
+    record = {"progress": {"kept": "x"}}
+    about = json.loads(text) if text.startswith("{") else {}
+    (tmp_path / "store.json").write_text(json.dumps({**about, **record}), encoding="utf-8")
+    assert opened(tmp_path).progress.kept == 0
+
+
+def test_a_store_of_an_earlier_version_has_no_checksums_and_serves(tmp_path: Path) -> None:
+    half(tmp_path)
+    record = json.loads((tmp_path / "store.json").read_text(encoding="utf-8"))
+    del record["progress"]["checksums"]
+    (tmp_path / "store.json").write_text(json.dumps(record), encoding="utf-8")
+    store = opened(tmp_path)
+    assert store.progress.kept == 2
+    store.append(SOURCES[2:], TARGETS[2:], read=1)
+    assert stored(opened(tmp_path)) == (SOURCES, TARGETS)
+
+
 def test_the_record_says_how_to_read_the_files(tmp_path: Path) -> None:
     half(tmp_path)
     record = json.loads((tmp_path / "store.json").read_text())

@@ -158,8 +158,7 @@ def test_an_odd_line_is_left_out_and_told_of(tmp_path: Path, name: str, line: st
     assert (run.state, run.step) == (RunState.STOPPED, 20)
     first = 3 if name == "metrics.jsonl" else 1
     (sentence,) = run.odd_lines
-    assert sentence.startswith(f"{name}: 1 line left out")
-    assert sentence.endswith(f"see line {first}.")
+    assert sentence == f"{name}: line {first} is not one of a run and was left out."
     page = LogPage()
     page.show_runs([run])
     assert page.toPlainText() == f"⚠ {sentence}"
