@@ -214,30 +214,3 @@ def distance_bins(n: int) -> tuple[range, ...]:
 def binned(shares: Shares, bins: Sequence[range]) -> Shares:
     """The weight in each bin; `shares` [n] of distances 0 … n − 1."""
     return np.array([shares[one.start : one.stop].sum() for one in bins])
-
-
-@dataclass(frozen=True, slots=True)
-class PathLengths:
-    """How many steps join two tokens `distance` apart (the paper, table 1).
-
-    Attributes:
-        recurrent: |i − j|, one per token.
-        convolution: ⌈|i − j| / (k − 1)⌉ layers of contiguous kernels of width k, whose receptive
-            field is L · (k − 1) + 1 after L layers.
-        dilated: ⌈log_k (|i − j| + 1)⌉ layers of kernels of width k with dilations 1, k, k², …,
-            whose receptive field is k^L.
-        attention: 1.
-    """
-
-    recurrent: int
-    convolution: int
-    dilated: int
-    attention: int = 1
-
-
-def path_lengths(distance: int, width: int) -> PathLengths:
-    """`distance` ≥ 1; `width` ≥ 2 of the kernels."""
-    dilated, field = 0, 1
-    while field < distance + 1:
-        dilated, field = dilated + 1, field * width
-    return PathLengths(distance, -(-distance // (width - 1)), dilated)

@@ -10,7 +10,9 @@ from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from core.text.tokens import Token
-from core.trace.reach import FarLink, path_lengths
+from core.trace.path_lengths import PathLengths, path_lengths
+from core.trace.reach import FarLink
+from core.trace.trace import AttentionKind
 from transformer_viz.drawing.labels import draw_label, label_widths
 from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, LIGHT, Theme, grown, scaled_font
@@ -33,11 +35,13 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 NETWORKS = ("recurrent", "convolution", "dilated", "attention")
 STEPS_TIP = (
-    "Steps in which what is at the key can come to the query (the paper, table 1), at distance d:\n"
-    "recurrent: d, one per token\n"
-    "convolution: ⌈d / (k − 1)⌉ layers of contiguous kernels of width k\n"
-    "dilated: ⌈log_k (d + 1)⌉ layers with dilations 1, k, k², …\n"
-    "attention: 1, at any distance"
+    "Steps in which what is at the key can reach the query, in a text of this length:\n"
+    "recurrent: one per token\n"
+    "convolution: layers of contiguous kernels of width k\n"
+    "dilated: layers with dilations 1, k, k², …\n"
+    "attention: 1, at any distance\n"
+    "Kernels are centred in the encoder and look back in the decoder. “never”: every route\n"
+    "between the two leaves the text, however many layers there are."
 )
 
 
@@ -137,15 +141,25 @@ class FarLinkList(RowList):
 
     def describe(self, row: int) -> str:
         link = self.links[row]
-        paths = path_lengths(max(1, link.distance), self._width)
+        paths = self._paths(link)
         words = " → ".join(
             f"{token_name(self._tokens[end])} ({end + 1})" for end in (link.query, link.key)
         )
         return (
             f"{words}: weight {link.weight:.4f}\n{head_name(link.head)}\n"
             f"{link.distance} tokens apart: {paths.recurrent} recurrent steps, "
-            f"{paths.convolution} layers of convolution of width {self._width}, "
-            f"{paths.dilated} if dilated, {paths.attention} of attention"
+            f"{_layers(paths.convolution)} of convolution of width {self._width}, "
+            f"{'never' if paths.dilated is None else paths.dilated} if dilated, "
+            f"{paths.attention} of attention"
+        )
+
+    def _paths(self, link: FarLink) -> PathLengths:
+        return path_lengths(
+            link.query,
+            link.key,
+            len(self._tokens),
+            self._width,
+            causal=link.head.kind is AttentionKind.DECODER_SELF,
         )
 
     def draw(self, painter: QPainter, row: int, rect: QRect) -> None:
@@ -169,11 +183,11 @@ class FarLinkList(RowList):
         self._draw_words(painter, place.words, link)
         painter.setPen(theme.color("soft"))
         painter.drawText(place.head, _LEFT, head_numbers(link.head))
-        paths = path_lengths(max(1, link.distance), self._width)
+        paths = self._paths(link)
         steps = (paths.recurrent, paths.convolution, paths.dilated, paths.attention)
         for name, value, box in zip(NETWORKS, steps, place.steps, strict=True):
             painter.setPen(theme.color("ink" if name == "attention" else "soft"))
-            painter.drawText(box, _RIGHT, f"{value:,}")
+            painter.drawText(box, _RIGHT, "never" if value is None else f"{value:,}")
 
     def _draw_words(self, painter: QPainter, room: QRectF, link: FarLink) -> None:
         """Both tokens with their places; a long one is cut."""
@@ -221,3 +235,9 @@ class FarLinkList(RowList):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(120 * GRID, 3 * self.row_height)
+
+
+def _layers(count: int | None) -> str:
+    if count is None:
+        return "no number of layers"
+    return "1 layer" if count == 1 else f"{count:,} layers"

@@ -16,7 +16,6 @@ from core.trace.reach import (
     Reach,
     binned,
     distance_bins,
-    path_lengths,
     reach,
 )
 from core.trace.trace import AttentionKind, Head, StoredAttention, Trace
@@ -162,24 +161,3 @@ def test_bins_cover_every_distance_once_and_double(n: int) -> None:
     assert len(bins) <= 2 + math.ceil(math.log2(max(2, n)))
     shares = np.arange(n, dtype=np.float64)
     assert binned(shares, bins).sum() == shares.sum()
-
-
-@pytest.mark.parametrize(
-    ("distance", "width", "convolution", "dilated"),
-    # the receptive field of L layers is L(k − 1) + 1, dilated k^L
-    [(1, 3, 1, 1), (2, 3, 1, 1), (3, 3, 2, 2), (8, 3, 4, 2), (9, 3, 5, 3), (39, 2, 39, 6)],
-)
-def test_path_lengths_follow_table_1(
-    distance: int, width: int, convolution: int, dilated: int
-) -> None:
-    paths = path_lengths(distance, width)
-    assert (paths.recurrent, paths.attention) == (distance, 1)
-    assert (paths.convolution, paths.dilated) == (convolution, dilated)
-
-
-@given(st.integers(1, 5_000), st.integers(2, 9))
-def test_so_many_layers_see_both_tokens_and_one_less_does_not(distance: int, width: int) -> None:
-    paths = path_lengths(distance, width)
-    layers = paths.convolution
-    assert layers * (width - 1) + 1 >= distance + 1 > (layers - 1) * (width - 1) + 1
-    assert width**paths.dilated >= distance + 1 > width ** (paths.dilated - 1)

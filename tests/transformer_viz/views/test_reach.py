@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from core.text.tokens import Token
-from core.trace.reach import FarLink, path_lengths, reach
+from core.trace.reach import FarLink, reach
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.stage import FakeBackend, texts
 from transformer_viz.distance_probe import DistanceProbe
@@ -119,9 +120,9 @@ def test_keys_go_from_link_to_link(
         link.key,
     )
     described = view.text.far_links.list.accessibleDescription()
-    paths = path_lengths(link.distance, 3)
     assert f"weight {link.weight:.4f}" in described
-    assert f"{paths.convolution} layers of convolution of width 3" in described
+    layers = "1 layer" if link.distance == 1 else f"{link.distance} layers"
+    assert f"{layers} of convolution of width 3" in described  # centred: one token each
     qtbot.keyClick(view.text.far_links.list, Qt.Key.Key_Escape)
     assert session.selection.query is None
 
@@ -193,9 +194,9 @@ def test_special_tokens_count_when_wanted(view: ReachView, trace: Trace, qtbot: 
 
 
 def test_the_kernel_changes_the_steps(view: ReachView, trace: Trace) -> None:
-    view.text.options.kernel.setValue(2)
-    distance = expected(trace)[0].distance
-    assert f"{distance} layers of convolution of width 2" in view.text.far_links.list.describe(0)
+    view.text.options.kernel.setValue(5)
+    layers = math.ceil(expected(trace)[0].distance / 2)
+    assert f"{layers} layers of convolution of width 5" in view.text.far_links.list.describe(0)
 
 
 def test_the_translation_has_far_links_of_its_own(
