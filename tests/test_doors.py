@@ -76,6 +76,7 @@ APP_VALUES = {
         "core.trace.head_map",
         "core.trace.npz",
         "core.trace.padding",
+        "core.trace.path_lengths",
         "core.trace.positions",
         "core.trace.reach",
         "core.trace.variant",
