@@ -9,7 +9,7 @@ from typing import Any
 
 from core.errors import UserError
 from core.fields import from_mapping, require, require_choice, require_share
-from core.heads import AttentionKind, Head, read_head
+from core.heads import AttentionKind, Head, read_code
 
 _MOST = {
     **dict.fromkeys(("encoder_layers", "decoder_layers", "encoder_heads", "decoder_heads"), 1_000),
@@ -131,7 +131,7 @@ class ModelConfig:
         require_choice("decoder_start", self.decoder_start, ("bos", "zero"))
         require_share("dropout", self.dropout)
         for code in self.pruned_heads:
-            self._require_numbers(read_head(code))
+            self._require_numbers(read_code(code))
         self._check_ids()
 
     def _possible_sharing(self) -> tuple[str, ...]:
@@ -216,14 +216,14 @@ class ModelConfig:
         """Raises UserError unless the model has this head."""
         self._require_numbers(head)
         if head.code in self.pruned_heads:
-            raise UserError(f"The head {head.code} was pruned from this model.")
+            raise UserError(f"The head {head.name} was pruned from this model.")
 
     def _require_numbers(self, head: Head) -> None:
         layers, heads = self.layers(head.kind), self.heads(head.kind)
         if not (0 <= head.layer < layers and 0 <= head.head < heads):
             raise UserError(
-                f"The model has no head {head.code}: its {head.kind.value} has layers 0 to "
-                f"{layers - 1} of heads 0 to {heads - 1}."
+                f"The model has no head {head.name}: in {head.kind.stem}:LAYER.HEAD "
+                f"LAYER is 1 to {layers} and HEAD 1 to {heads}."
             )
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 from core.errors import UserError
+
+_SELF = "_self"
+_MOST_DIGITS = 6
 
 
 class AttentionKind(StrEnum):
@@ -15,45 +18,92 @@ class AttentionKind(StrEnum):
     DECODER_SELF = "decoder_self"
     CROSS = "cross"
 
+    @property
+    def stem(self) -> str:
+        """As the name of a head begins: encoder, decoder or cross."""
+        return self.value.removesuffix(_SELF)
+
 
 class Head(NamedTuple):
-    """One head of a model; layers and heads count from 0."""
+    """One head of a model; layers and heads count from 0, as indices of arrays do."""
 
     kind: AttentionKind
     layer: int
     head: int
 
     @property
+    def name(self) -> str:
+        """As people write it in commands and read it in tables, from 1: ``cross:4.1``."""
+        return f"{self.kind.stem}:{self.layer + 1}.{self.head + 1}"
+
+    @property
     def code(self) -> str:
-        """As commands and files write it: ``cross.3.0``."""
+        """As files and JSON keep it, from 0: ``cross.3.0``."""
         return f"{self.kind.value}.{self.layer}.{self.head}"
 
 
-def read_head(code: str) -> Head:
-    """The head that a ``Head.code`` names.
+def read_head(text: str) -> Head:
+    """The head that a ``Head.name`` or a ``Head.code`` names; the colon tells them apart.
+
+    A kind of self-attention may be written in full before the colon, too.
+
+    Raises:
+        UserError: it is neither.
+    """
+    kind, colon, numbers = text.partition(":")
+    if not colon:
+        try:
+            return read_code(text)
+        except UserError:
+            raise _no_head(text) from None
+    kind = f"{kind}{_SELF}" if f"{kind}{_SELF}" in set(AttentionKind) else kind
+    found = _head(kind, numbers.split("."))
+    if found is None or 0 in found[1:]:
+        raise _no_head(text)
+    return Head(found.kind, found.layer - 1, found.head - 1)
+
+
+def read_code(code: str) -> Head:
+    """The head that a ``Head.code`` names, as files hold it.
 
     Raises:
         UserError: it is not of the form KIND.LAYER.HEAD.
     """
     kind, *numbers = code.split(".")
-    digits = len(numbers) == 2 and all(one.isascii() and one.isdigit() for one in numbers)
-    if kind not in set(AttentionKind) or not digits:
+    found = _head(kind, numbers)
+    if found is None:
         raise UserError(
-            f"{code!r} names no head; write KIND.LAYER.HEAD, counted from 0, with a kind of "
-            f"{', '.join(AttentionKind)}: cross.3.0 for example."
+            f"{code!r} is not the code of a head; such a code is KIND.LAYER.HEAD, counted from 0, "
+            "as in cross.3.0."
         )
+    return found
+
+
+def _head(kind: str, numbers: Sequence[str]) -> Head | None:
+    digits = len(numbers) == 2 and all(
+        one.isascii() and one.isdigit() and len(one) <= _MOST_DIGITS for one in numbers
+    )
+    if kind not in set(AttentionKind) or not digits:
+        return None
     layer, head = map(int, numbers)
     return Head(AttentionKind(kind), layer, head)
 
 
+def _no_head(text: str) -> UserError:
+    return UserError(
+        f"{text!r} names no head; write encoder:LAYER.HEAD, decoder:LAYER.HEAD or "
+        "cross:LAYER.HEAD, counted from 1, as in cross:4.1."
+    )
+
+
 def read_gate(text: str) -> tuple[Head, float]:
-    """A head and the factor on its output, of KIND.LAYER.HEAD=FACTOR; 0 where none is given.
+    """A head and the factor on its output, of HEAD=FACTOR; 0 where no factor is given.
 
     Raises:
-        UserError: it is not of this form, or the factor is not a finite number.
+        UserError: the head is not one, or the factor is not a finite number.
     """
-    code, given, factor = text.partition("=")
-    head = read_head(code)
+    name, given, factor = text.partition("=")
+    head = read_head(name)
     try:
         value = float(factor) if given else 0.0
     except ValueError:
@@ -64,7 +114,7 @@ def read_gate(text: str) -> tuple[Head, float]:
 
 
 def write_gate(head: Head, factor: float) -> str:
-    """As ``read_gate`` reads it back: ``cross.3.0=0.5``."""
+    """As files keep it and ``read_gate`` reads it back: ``cross.3.0=0.5``."""
     return f"{head.code}={factor!r}"
 
 

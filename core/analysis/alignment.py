@@ -69,7 +69,7 @@ class AlignmentErrors:
     def to_dict(self) -> dict[str, Any]:
         """JSON values; a layer without heads is null."""
         heads = [
-            {"layer": head.layer, "head": head.head, "error": float(error)}
+            {"name": head.name, "layer": head.layer, "head": head.head, "error": float(error)}
             for head, error in zip(self.heads, self.of_heads, strict=True)
         ]
         return {

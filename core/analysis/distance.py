@@ -90,6 +90,7 @@ class Reach:
             "baseline": {kind.value: line.tolist() for kind, line in self.baseline.items()},
             "heads": [
                 {
+                    "name": head.name,
                     "kind": head.kind.value,
                     "layer": head.layer,
                     "head": head.head,

@@ -32,20 +32,21 @@ class HeadRow(NamedTuple):
 
 
 def heads_csv(heads: Sequence[HeadRow]) -> str:
-    """A line for each head: layer and head from 0 as in the JSON, the roles that it has, its
-    statistics, and each sort of role that some head was measured for with all of its verdict."""
+    """A line for each head: its name, its kind, layer and head counted from 1 as in the window, the
+    roles that it has, its statistics, and each sort of role that some head was measured for with
+    all of its verdict."""
     statistics = list(dict.fromkeys(name for each in heads for name in each.statistics))
     sorts = list(dict.fromkeys(one.sort for each in heads for one in each.verdicts))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     of_sorts = [f"{sort} {field}" for sort in sorts for field in Verdict._fields]
-    writer.writerow([*Head._fields, "roles", *statistics, *of_sorts])
+    writer.writerow(["name", *Head._fields, "roles", *statistics, *of_sorts])
     for head, numbers, verdicts in heads:
         known = {one.sort: one for one in verdicts}
         nothing = [None] * len(Verdict._fields)
         writer.writerow(
             [
-                *(head.kind.value, head.layer, head.head),
+                *(head.name, head.kind.value, head.layer + 1, head.head + 1),
                 " ".join(one.role for one in verdicts if one.passed),
                 *(numbers.get(name) for name in statistics),
                 *(value for sort in sorts for value in known.get(sort, nothing)),

@@ -27,15 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--head",
-        metavar="KIND.LAYER.HEAD[=FACTOR]",
+        metavar="HEAD[=FACTOR]",
         action="append",
         default=[],
-        help="multiply the head's output by FACTOR (0, which switches it off); kinds are "
-        "encoder_self, decoder_self and cross, layers and heads count from 0; may be repeated",
+        help="multiply the head's output by FACTOR (0, which switches it off); "
+        "HEAD is encoder:4.1 for layer 4, head 1, or decoder:… or cross:…; may be repeated",
     )
     parser.add_argument(
         "--alone",
-        metavar="KIND.LAYER.HEAD",
+        metavar="HEAD",
         action="append",
         default=[],
         help="switch off all other heads of its layer; may be repeated",
@@ -128,7 +128,11 @@ def run(args: argparse.Namespace) -> int:
             "before": asdict(before.measured.quality),
             "importance": before.importance,
             "settings": [
-                {"gates": {head.code: factor for head, factor in factors.items()}} | asdict(effect)
+                {
+                    "gates": {head.code: factor for head, factor in factors.items()},
+                    "names": [head.name for head in factors],
+                }
+                | asdict(effect)
                 for factors, effect in zip(chosen, effects, strict=True)
             ],
         }
@@ -162,7 +166,7 @@ def settings(
     if not each:
         return [chosen_factors(heads, alone, config)]
     if not (heads or alone):
-        heads = [head.code for head in config.every_head()]
+        heads = [head.name for head in config.every_head()]
     return [
         *(chosen_factors([head], [], config) for head in heads),
         *(chosen_factors([], [head], config) for head in alone),
@@ -176,7 +180,7 @@ def chosen_factors(heads: list[str], alone: list[str], config: ModelConfig) -> d
         UserError: none is named or would change, or one is not well formed or not in the model.
     """
     factors: dict[Head, float] = {}
-    kept = [read_head(code) for code in alone]
+    kept = [read_head(name) for name in alone]
     for head in kept:
         config.require_head(head)
         others = others_of_layer(head, config.kept_heads(head.kind, head.layer))
@@ -185,7 +189,7 @@ def chosen_factors(heads: list[str], alone: list[str], config: ModelConfig) -> d
     if alone and not factors:
         raise UserError(f"{alone[0]} has no other head in its layer that could be switched off.")
     if not factors:
-        raise UserError("No head is named; add --head KIND.LAYER.HEAD or --alone KIND.LAYER.HEAD.")
+        raise UserError("No head is named; add --head or --alone, as in --head encoder:4.1.")
     return factors
 
 
@@ -204,7 +208,7 @@ def _table(
     for gates, effect in zip(chosen, effects, strict=True):
         for head, factor in gates.items():
             importance = f"{before.importance[head.code]:.4f}"
-            lines.append(_line(f"{head.code} × {factor:g}", [importance]))
+            lines.append(_line(f"{head.name} × {factor:g}", [importance]))
         figures = [*_figures(effect.after).values(), f"{effect.changed:.1f} %"]
         lines[-1] += "".join(f"{figure:>9}" for figure in figures)
     return "\n".join(lines)

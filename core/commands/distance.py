@@ -93,10 +93,10 @@ def table(reach: Reach) -> str:
     for kind, heads in reach.heads.items():
         accuracy = reach.accuracy[kind]
         lines += [
-            _row(f"{heads[column].code}, %", 100.0 * accuracy[:, column])
+            _row(f"{heads[column].name}, %", 100.0 * accuracy[:, column])
             for column in (-accuracy[0]).argsort(kind="stable")[:HEADS_SHOWN]
         ]
-        lines.append(_row(f"{kind.value}, equally far, %", 100.0 * reach.baseline[kind]))
+        lines.append(_row(f"{kind.stem} heads, equally far, %", 100.0 * reach.baseline[kind]))
     lines.append(f"  up to {reach.longest_trained} words between in the corpus's training split")
     if reach.model[0] < LOW:
         lines.append(f"  {SAYS_LITTLE}")

@@ -150,6 +150,7 @@ def _head(
     if shares is not None:
         statistics["offset_shares"] = dict(zip(("-1", "0", "1"), shares, strict=True))
     found: dict[str, Any] = {
+        "name": measured.head.name,
         "kind": kind.value,
         "layer": layer,
         "head": head,
@@ -216,7 +217,7 @@ def _table(rows: Sequence[dict[str, Any]], about: dict[str, Any]) -> str:
             for role in row["roles"]
             if role["passed"]
         )
-        lines.append(f"{_head_of(row).code:<20}{numbers}  {passed}".rstrip())
+        lines.append(f"{_head_of(row).name:<20}{numbers}  {passed}".rstrip())
     measured = dict.fromkeys(
         role["role"].partition("(")[0] for row in rows for role in row["roles"]
     )
@@ -262,6 +263,6 @@ def _aligned(errors: AlignmentErrors) -> str:
     layers = ", ".join("–" if math.isnan(error) else f"{error:.2f}" for error in errors.of_layers)
     return (
         f"alignment error rate by the word {errors.reading.value}: best head "
-        f"{errors.heads[errors.best].code} {errors.of_heads[errors.best]:.2f}; layers {layers}; "
+        f"{errors.heads[errors.best].name} {errors.of_heads[errors.best]:.2f}; layers {layers}; "
         f"diagonal {errors.diagonal:.2f}"
     )

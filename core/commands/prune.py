@@ -22,11 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--head",
-        metavar="KIND.LAYER.HEAD",
+        metavar="HEAD",
         action="append",
         required=True,
-        help="to take out; kinds are encoder_self, decoder_self and cross, layers and heads count "
-        "from 0; may be repeated",
+        help="to take out: encoder:4.1 for layer 4, head 1, or decoder:… or cross:…; may be "
+        "repeated",
     )
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True)
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
 
     path = model_path(args.model)
     checkpoint = open_model(path)
-    heads = [read_head(code) for code in args.head]
+    heads = [read_head(name) for name in args.head]
     smaller = prune(checkpoint.model, heads)
     # The scores were the whole model's.
     provenance = {key: value for key, value in checkpoint.provenance.items() if key != "scores"}

@@ -5,25 +5,63 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import UserError
-from core.heads import AttentionKind, Head, others_of_layer, read_gate, read_head, write_gate
+from core.heads import (
+    AttentionKind,
+    Head,
+    others_of_layer,
+    read_code,
+    read_gate,
+    read_head,
+    write_gate,
+)
 
 numbers = st.integers(0, 999)
 heads = st.builds(Head, st.sampled_from(AttentionKind), numbers, numbers)
 
 
 @given(heads)
-def test_the_code_of_a_head_is_read_back(head: Head) -> None:
-    assert read_head(head.code) == head
+def test_name_and_code_of_a_head_are_read_back(head: Head) -> None:
+    assert read_head(head.name) == read_head(head.code) == read_code(head.code) == head
 
 
-def test_a_code_is_kind_layer_head() -> None:
-    assert Head(AttentionKind.CROSS, 3, 0).code == "cross.3.0"
+@pytest.mark.parametrize(
+    ("kind", "name", "code"),
+    [
+        (AttentionKind.ENCODER_SELF, "encoder:4.1", "encoder_self.3.0"),
+        (AttentionKind.DECODER_SELF, "decoder:4.1", "decoder_self.3.0"),
+        (AttentionKind.CROSS, "cross:4.1", "cross.3.0"),
+    ],
+)
+def test_names_count_from_1_and_codes_from_0(kind: AttentionKind, name: str, code: str) -> None:
+    head = Head(kind, 3, 0)
+    assert (head.name, head.code) == (name, code)
+    assert read_head(f"{kind}:4.1") == head
 
 
-@pytest.mark.parametrize("code", ["", "cross", "cross.1", "cross.1.2.3", "cross.-1.0", "self.0.0"])
-def test_what_names_no_head_is_refused(code: str) -> None:
-    with pytest.raises(UserError, match=r"cross\.3\.0 for example"):
-        read_head(code)
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "cross", "cross.1", "cross.1.2.3", "cross.-1.0", "self.0.0"),
+        *(
+            "encoder.4.1",
+            "encoder:4",
+            "encoder:0.1",
+            "cross:1.0",
+            "cross:1.2.3",
+            "cross:1,2",
+            ":1.1",
+        ),
+        *(":1.1", "cross:٣.١", "cross:1." + "9" * 5_000),
+    ],
+)
+def test_what_names_no_head_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match=r"counted from 1, as in cross:4\.1"):
+        read_head(text)
+
+
+def test_files_hold_codes_only() -> None:
+    with pytest.raises(UserError, match="not the code of a head"):
+        read_code("cross:4.1")
 
 
 @given(heads, st.floats(allow_nan=False, allow_infinity=False))
@@ -33,6 +71,7 @@ def test_a_gate_is_read_back(head: Head, factor: float) -> None:
 
 def test_without_a_factor_a_gate_is_off() -> None:
     assert read_gate("cross.3.0") == (Head(AttentionKind.CROSS, 3, 0), 0.0)
+    assert read_gate("cross:4.1=0.5") == (Head(AttentionKind.CROSS, 3, 0), 0.5)
 
 
 @pytest.mark.parametrize("factor", ["", "half", "nan", "-inf", "1e999", "0=1"])

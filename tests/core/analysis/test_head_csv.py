@@ -17,7 +17,8 @@ def test_a_line_for_each_head_and_what_it_lacks_is_empty() -> None:
         HeadRow(Head(CROSS, 2, 0), {"entropy": 2.0, "diagonal_score": None}, [sink]),
     ]
     first, second = csv.DictReader(io.StringIO(heads_csv(rows)))
-    assert (first["kind"], first["layer"], first["head"]) == ("encoder_self", "0", "1")
+    assert (first["name"], second["name"]) == ("encoder:1.2", "cross:3.1")
+    assert (first["kind"], first["layer"], first["head"]) == ("encoder_self", "1", "2")
     assert first["roles"] == "positional(-2)"
     assert float(first["entropy"]) == 1 / 3
     assert first["offset -1"] == "0.0"

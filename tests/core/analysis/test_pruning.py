@@ -142,8 +142,8 @@ def test_what_cannot_be_pruned() -> None:
     ]
     with pytest.raises(UserError, match="leave at least one"):
         prune(model, every)
-    with pytest.raises(UserError, match=r"no head cross\.2\.0"):
+    with pytest.raises(UserError, match=r"no head cross:3\.1"):
         prune(model, [Head(C, 2, 0)])
-    with pytest.raises(UserError, match=r"cross\.1\.0 was pruned"):
+    with pytest.raises(UserError, match=r"cross:2\.1 was pruned"):
         prune(prune(model, [Head(C, 1, 0)]), [Head(C, 1, 0)])
     assert prune(model, every[1:]).config.kept_heads(E, 0) == (0,)

@@ -15,7 +15,7 @@ def test_as_json(
     tmp_path: Path, command: Command, trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = trained / "model.safetensors"
-    words = ("--head", "cross.0.1", "--head", "encoder_self.0.0=0.5", "--sentences", "8", "--json")
+    words = ("--head", "cross:1.2", "--head", "encoder_self.0.0=0.5", "--sentences", "8", "--json")
     keep = ("--keep", tmp_path / "kept")
     assert command("ablate", "--model", model, *words, *keep) == 0
     captured = capsys.readouterr()
@@ -23,6 +23,7 @@ def test_as_json(
     assert (result["model"], result["corpus"], result["sentences"]) == ("model", "grammar", 8)
     (setting,) = result["settings"]
     assert setting["gates"] == {"cross.0.1": 0.0, "encoder_self.0.0": 0.5}
+    assert setting["names"] == ["cross:1.2", "encoder:1.1"]
     assert result["before"].keys() == {"loss", "bleu", "chrf", "exact", "pronoun"}
     assert setting["after"].keys() == result["before"].keys()
     assert setting["after"]["pronoun"].keys() == {"first", "second", "both"}
@@ -73,7 +74,7 @@ def test_for_people_and_of_files(
     names, on, off = capsys.readouterr().out.splitlines()
     assert names.split()[2:] == ["import.", "loss", "BLEU", "chrF", "exact", "changed"]
     assert on.startswith("all heads on ")
-    assert off.startswith("decoder_self.0.0 × 0 ")
+    assert off.startswith("decoder:1.1 × 0 ")
     assert len(names) == len(on) + 9 == len(off)
 
 
@@ -83,9 +84,9 @@ def test_what_cannot_be_done(tmp_path: Path, command: Command, trained: Path) ->
     text.write_text("The dog sleeps.\n", encoding="utf-8")
     for words, says in [
         ((), "No head is named"),
-        (("--head", "cross.0"), "KIND.LAYER.HEAD"),
-        (("--head", "cross.0.99"), "no head cross.0.99"),
-        (("--alone", "cross.7.0"), "no head cross.7.0"),
+        (("--head", "cross.0"), "cross:LAYER.HEAD"),
+        (("--head", "cross.0.99"), r"no head cross:1\.100.*LAYER is 1 to"),
+        (("--alone", "cross.7.0"), r"no head cross:8\.1"),
         (("--head", "cross.0.0=half"), "'half' is not a finite number"),
         (("--head", "cross.0.0=inf"), "finite"),
         (("--head", "cross.0.0", "--corpus", text), "has no translations"),

@@ -95,7 +95,7 @@ def test_a_table_for_people_and_one_for_programs(
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * (6 + 4 + 4)
     first = rows[0]
-    assert (first["kind"], first["layer"], first["head"]) == ("encoder_self", "0", "0")
+    assert (first["kind"], first["layer"], first["head"]) == ("encoder_self", "1", "1")
     assert first["roles"] == "positional(-1)"
     assert first["positional role"] == "positional(-1)"
     assert float(first["positional score"]) == 1.0

@@ -46,8 +46,8 @@ def test_a_smaller_file(
 
 def test_what_cannot_be_pruned(tmp_path: Path, command: Command, trained: Path) -> None:
     model, out = trained / "model.safetensors", tmp_path / "out.safetensors"
-    with pytest.raises(UserError, match=r"no head cross\.9\.0"):
+    with pytest.raises(UserError, match=r"no head cross:10\.1"):
         command("prune", "--model", model, "--head", "cross.9.0", "-o", out)
-    with pytest.raises(UserError, match=r"KIND\.LAYER\.HEAD"):
+    with pytest.raises(UserError, match="cross:LAYER"):
         command("prune", "--model", model, "--head", "cross", "-o", out)
     assert not out.exists()

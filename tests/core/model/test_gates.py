@@ -171,9 +171,9 @@ def test_gates_take_gradients() -> None:
 @pytest.mark.parametrize(
     ("head", "factor", "says"),
     [
-        (Head(AttentionKind.ENCODER_SELF, 2, 0), 0.0, "layers 0 to 1 of heads 0 to 2"),
-        (Head(AttentionKind.CROSS, 0, 3), 0.0, "no head cross.0.3"),
-        (Head(AttentionKind.CROSS, 0, -1), 0.0, "no head cross.0.-1"),
+        (Head(AttentionKind.ENCODER_SELF, 2, 0), 0.0, "LAYER is 1 to 2 and HEAD 1 to 3"),
+        (Head(AttentionKind.CROSS, 0, 3), 0.0, "no head cross:1.4"),
+        (Head(AttentionKind.CROSS, 0, -1), 0.0, "no head cross:1.0"),
         (Head(AttentionKind.CROSS, 0, 0), float("nan"), "finite"),
     ],
     ids=str,

@@ -84,7 +84,7 @@ def test_the_csv_has_a_line_for_each_head_and_every_number() -> None:
     assert len(lines) == 19
     names, first = lines[0].split(","), lines[1].split(",")
     row = dict(zip(names, first, strict=True))
-    assert (row["kind"], row["layer"], row["head"]) == ("encoder_self", "0", "0")
+    assert (row["kind"], row["layer"], row["head"]) == ("encoder_self", "1", "1")
     assert float(row["entropy"]) == pytest.approx(1.0)
     assert row["positional role"] == "positional(-1)"
     assert row["positional passed"] == "False"
