@@ -6,19 +6,23 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.bundled import model_path
+from core.commands.counting import Counting
+from core.commands.sentences import piped, within
 from core.errors import UserError
-from core.files import read_problem
+from core.fields import require
 from core.model.product_choice import AUTO, WISHES
 
 if TYPE_CHECKING:
+    from core.checkpoints.native import Checkpoint
     from core.decoding.config import SearchConfig
+    from core.decoding.translate import Translation
 
 CHUNK = 1_000
+LONGEST = 1_000  # tokens of a sentence: far beyond what any was trained on, and still seconds
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +33,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--file", type=Path, metavar="F", help="the lines of a file instead")
     add_search_arguments(parser)
     add_speed_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="a JSON object for each line")
+    parser.add_argument(
+        "--longest",
+        type=int,
+        default=LONGEST,
+        metavar="TOKENS",
+        help=f"refuse a sentence of more tokens ({LONGEST:,})",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="a JSON object for each line, progress as JSON lines on stderr",
+    )
 
 
 def add_search_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,12 +101,10 @@ def chosen_search(args: argparse.Namespace, provenance: Mapping[str, Any]) -> Se
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError if the model or the file cannot be read."""
-    lines = iter(args.text) if args.text else _lines(args.file)
-    somebody_types = not args.text and args.file is None and sys.stdin.isatty()
-    chunk_size = 1 if somebody_types else CHUNK
+    """Raises UserError if the model cannot be read, or for a line that cannot be translated."""
+    require(args.longest >= 1, "--longest", args.longest, "1 or more")
+    given = _given(args)
     from core.checkpoints.opening import open_model
-    from core.decoding.translate import translate
 
     set_speed(args)
     checkpoint = open_model(model_path(args.model))
@@ -100,31 +113,78 @@ def run(args: argparse.Namespace) -> int:
 
         to_int8(checkpoint.model)
     search = chosen_search(args, checkpoint.provenance)
-    while chunk := list(islice(lines, chunk_size)):
-        for source, best in zip(
-            chunk,
-            translate(checkpoint.model, checkpoint.tokenizer, chunk, search),
-            strict=True,
-        ):
-            if args.json:
-                result = {
-                    "source": source,
-                    "translation": best.text,
-                    "log_probability": best.log_probability,
-                    "score": best.score,
-                    "tokens": [checkpoint.tokenizer.target.token(id).piece for id in best.ids],
-                }
-                print(json.dumps(result, ensure_ascii=False))
-            else:
-                print(best.text)
+    tokenizer, longest = checkpoint.tokenizer, args.longest
+    if given is not None:
+        where = "the arguments" if args.file is None else str(args.file)
+        chunks = iter(list(within(_chunks(given), where, tokenizer, longest)))
+        _answer(chunks, checkpoint, search, len(given), as_json=args.json)
+    else:
+        chunks = within(piped(sys.stdin.buffer), "the standard input", tokenizer, longest)
+        _answer(chunks, checkpoint, search, None, as_json=args.json)
     return 0
 
 
-def _lines(path: Path | None) -> Iterator[str]:
-    """Lines end at \\n alone; bytes that are no UTF-8 show as replacement characters."""
+def _given(args: argparse.Namespace) -> list[str] | None:
+    """The sentences that are known as a whole, or None: they come through the standard input."""
+    if args.file is not None:
+        from core.corpus.aligned import read_lines
+
+        return read_lines(args.file)
+    for number, text in enumerate(args.text, start=1):
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise UserError(f"Sentence {number:,} of the arguments is not UTF-8.")
+    return args.text or None
+
+
+def _chunks(texts: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(texts), CHUNK):
+        yield texts[start : start + CHUNK]
+
+
+def _answer(
+    chunks: Iterator[list[str]],
+    checkpoint: Checkpoint,
+    search: SearchConfig,
+    total: int | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print a line for each sentence, as soon as those that came with it are translated."""
+    from core.decoding.translate import translate
+
+    tell = Counting(total, sys.stderr, as_json=as_json)
+    answered = 0
     try:
-        with sys.stdin.buffer if path is None else path.open("rb") as file:
-            for line in file:
-                yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "replace")
-    except OSError as error:
-        raise UserError(read_problem(path or "the standard input", error)) from error
+        for chunk in chunks:
+            before = answered
+            found = translate(
+                checkpoint.model,
+                checkpoint.tokenizer,
+                chunk,
+                search,
+                progress=lambda done, before=before: tell(before + done),  # type: ignore[misc]
+            )
+            answered += len(chunk)
+            tell.end()
+            for source, best in zip(chunk, found, strict=True):
+                print(_as_json(source, best, checkpoint) if as_json else one_line(best.text))
+            sys.stdout.flush()
+    finally:
+        tell.end()
+
+
+def one_line(text: str) -> str:
+    """A translation without line ends, which a byte-wise vocabulary can spell."""
+    return text.replace("\r", " ").replace("\n", " ")
+
+
+def _as_json(source: str, best: Translation, checkpoint: Checkpoint) -> str:
+    target = checkpoint.tokenizer.target
+    result = {
+        "source": source,
+        "translation": best.text,
+        "log_probability": best.log_probability,
+        "score": best.score,
+        "tokens": [target.token(id).piece for id in best.ids],
+    }
+    return json.dumps(result, ensure_ascii=False)

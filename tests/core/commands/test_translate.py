@@ -3,6 +3,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -75,11 +77,104 @@ def test_a_line_for_each_line_of_a_file(
     monkeypatch.setattr(command, "CHUNK", chunk)
     file = tmp_path / "in.txt"
     odd = ["a\u2028b\x0bc", "\ufeff"]  # line ends to str.splitlines and to some editors
-    file.write_bytes("\r\n".join([*TEXTS, *odd]).encode() + b"\n\xff\xfe not UTF-8")
+    file.write_bytes("\r\n".join([*TEXTS, *odd]).encode())
     assert main(["translate", "--model", str(model), "--file", str(file)]) == 0
     found = lines(capsys)
     assert found[: len(TEXTS)] == expected(model)
-    assert len(found) == len(TEXTS) + len(odd) + 1
+    assert len(found) == len(TEXTS) + len(odd)
+
+
+def test_a_file_that_is_not_utf8_is_refused_by_its_line(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "in.txt"
+    file.write_bytes("die Straße\n".encode() + "die Straße\n".encode("latin-1"))
+    assert main(["translate", "--model", str(model), "--file", str(file)]) == 1
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert "line 2 is not UTF-8" in error
+
+
+def test_a_line_of_the_input_that_is_not_utf8_ends_it_there(
+    model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = io.BytesIO(TEXTS[0].encode() + b"\n\nStra\xdfe\n" + TEXTS[0].encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(data))
+    assert main(["translate", "--model", str(model)]) == 1
+    out, error = capsys.readouterr()
+    assert out == expected(model)[0] + "\n\n"
+    assert "Line 3 of the standard input is not UTF-8" in error
+
+
+@pytest.mark.parametrize("as_file", [True, False])
+def test_a_line_that_is_too_long_is_refused_and_the_limit_named(
+    as_file: bool,
+    model: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = f"{TEXTS[0]}\n" + "the " * 20_000
+    file = tmp_path / "in.txt"
+    file.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    given = ["--file", str(file)] if as_file else []
+    assert main(["translate", "--model", str(model), *given]) == 1
+    out, error = capsys.readouterr()
+    assert out == ("" if as_file else expected(model)[0] + "\n")
+    assert "Line 2 of" in error
+    assert "the limit is 1,000." in error
+    assert re.search(r"--longest \d{5}", error)
+    assert main(["translate", "--model", str(model), "--longest", "3", TEXTS[0]]) == 1
+    assert main(["translate", "--model", str(model), "--longest", "0", TEXTS[0]]) == 1
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_file_shows_how_far_it_is(
+    model: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = tmp_path / "in.txt"
+    file.write_text("the animal\n" * 5, encoding="utf-8")
+    monkeypatch.setattr(command, "CHUNK", 2)
+    words = ["translate", "--model", str(model), "--file", str(file)]
+    assert main([*words, "--json"]) == 0
+    said = json.loads(capsys.readouterr().err.splitlines()[-1])
+    assert (said["done"], said["total"]) == (5, 5)
+    monkeypatch.setattr(sys, "stderr", stream := Terminal())
+    assert main(words) == 0
+    assert stream.getvalue().endswith("\r\x1b[K")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+def test_a_pipe_is_answered_line_by_line_and_ends_at_ctrl_c(model: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "core", "translate", "--model", model],
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            for text, answer in zip(TEXTS, expected(model), strict=True):
+                process.stdin.write(f"{text}\n".encode())
+                process.stdin.flush()  # the pipe stays open: the answer comes all the same
+                assert process.stdout.readline().decode("utf-8") == f"{answer}\n"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 130
+            assert process.stderr.read() == b""
+        finally:
+            process.kill()
 
 
 def test_the_lines_of_standard_input(
@@ -106,19 +201,12 @@ def test_json_lines(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert all(one["score"] < 0 for one in objects if one["tokens"])
 
 
-@pytest.mark.skipif(os.name != "posix", reason="arguments are bytes on POSIX only")
-def test_arguments_and_lines_that_are_no_text(model: Path) -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "core", "translate", "--json", "--model", model, b"caf\xe9", "\t"],
-        cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        check=False,
-        timeout=120,
-    )
-    assert run.returncode == 0, run.stderr
-    objects = [json.loads(line) for line in run.stdout.decode("utf-8").splitlines()]
-    assert [one["source"] for one in objects] == ["caf\udce9", "\t"]
+def test_arguments_that_are_no_text(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As Python passes on bytes that are not UTF-8."""
+    assert main(["translate", "--model", str(model), "the animal", "caf\udce9"]) == 1
+    assert "Sentence 2 of the arguments is not UTF-8" in capsys.readouterr().err
+    assert main(["translate", "--model", str(model), "--json", "\t"]) == 0
+    assert json.loads(lines(capsys)[0])["source"] == "\t"
 
 
 @pytest.mark.parametrize(

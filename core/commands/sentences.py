@@ -1,0 +1,98 @@
+"""The sentences that a command is given: as arguments, as a file or through a pipe."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, BinaryIO
+
+from core.corpus.line_reader import LONGEST_LINE
+from core.errors import UserError
+
+if TYPE_CHECKING:
+    from core.text.tokenizer import Tokenizer
+
+_PIECE = 1 << 16
+
+
+def piped(stream: BinaryIO) -> Iterator[list[str]]:
+    """The lines of a stream in lists, each of what was there to read at that moment.
+
+    So each line is at hand as soon as it was written, and what is written faster than it is used
+    comes in larger lists. A line ends at \\n alone; a last one needs no end.
+
+    Raises:
+        UserError: a line is not UTF-8 or far too long, or reading fails. The lines before it were
+            given.
+    """
+    rest, number = b"", 0
+    while True:
+        try:
+            piece = stream.read1(_PIECE)  # type: ignore[attr-defined]
+        except OSError as error:
+            raise UserError(f"Could not read the standard input: {error.strerror}.") from error
+        *raws, rest = (rest + piece).split(b"\n")
+        if not piece and rest:
+            raws.append(rest)
+        lines: list[str] = []
+        for raw in raws:
+            number += 1
+            text = _text(raw, first=number == 1)
+            if text is None:
+                if lines:
+                    yield lines
+                raise UserError(
+                    f"Line {number:,} of the standard input is not UTF-8; convert the text first, "
+                    "with iconv for example."
+                )
+            lines.append(text)
+        if lines:
+            yield lines
+        if not piece:
+            return
+        if len(rest) > LONGEST_LINE:
+            raise UserError(
+                f"Line {number + 1:,} of the standard input is more than {LONGEST_LINE:,} bytes "
+                "long; split it into sentences."
+            )
+
+
+def _text(raw: bytes, *, first: bool) -> str | None:
+    raw = raw.removesuffix(b"\r")
+    try:
+        return (raw.removeprefix(codecs.BOM_UTF8) if first else raw).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def within(
+    chunks: Iterable[list[str]], where: str, tokenizer: Tokenizer, longest: int
+) -> Iterator[list[str]]:
+    """The same lists, as long as no sentence has more than ``longest`` tokens.
+
+    Args:
+        where: what holds the lines, as a sentence names it.
+
+    Raises:
+        UserError: a sentence is longer. Those before it were given.
+    """
+    number = 0
+    for chunk in chunks:
+        for place, text in enumerate(chunk):
+            number += 1
+            tokens = _tokens(text, tokenizer, longest)
+            if tokens > longest:
+                if place:
+                    yield chunk[:place]
+                raise UserError(
+                    f"Line {number:,} of {where} has {tokens:,} tokens; the limit is {longest:,}. "
+                    f"Split it into sentences, or raise the limit with --longest {tokens}."
+                )
+        yield chunk
+
+
+def _tokens(text: str, tokenizer: Tokenizer, longest: int) -> int:
+    """How many there are; 0 for a text too short to have more than ``longest``."""
+    if len(text.encode("utf-8", "surrogatepass")) < longest:
+        return 0
+    return len(tokenizer.encode(text))
