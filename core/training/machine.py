@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 
@@ -12,8 +14,23 @@ from core.model.measuring import best_choice
 from core.model.product import choose
 from core.model.product_choice import UNMEASURED, ProductChoice
 from core.training.config import RunConfig, TrainingConfig
+from core.training.estimate import parameter_count
 from core.training.tensorboard import require_tensorboard
 from core.training.workers import Workers
+
+
+@contextmanager
+def told_if_too_large(config: RunConfig) -> Iterator[None]:
+    """Raises UserError for a model that finds no memory, of which torch tells in its own words."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        raise UserError(
+            f"A model of {parameter_count(config.model):,} parameters does not fit into the memory "
+            f"of {config.training.device}; give it a smaller shape or vocabulary."
+        ) from error
 
 
 def settle(config: RunConfig, workers: Workers, products: ProductChoice | None = None) -> RunConfig:

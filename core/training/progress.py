@@ -136,7 +136,7 @@ def _resumption(event: Started) -> list[str]:
         found.append(f"The run ended unexpectedly. {again}")
     if event.odd_lines:
         lines = "1 line" if event.odd_lines == 1 else f"{event.odd_lines:,} lines"
-        found.append(f"{lines} in the run's files that no run writes: left out.")
+        found.append(f"Left out {lines} of the run's files that no run writes.")
     return found
 
 

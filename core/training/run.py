@@ -23,9 +23,8 @@ from core.model.transformer import Transformer
 from core.text.sentence_pieces import SentencePieceTokenizer, train_tokenizer
 from core.training.config import MAY_CHANGE, RunConfig, TrainingConfig
 from core.training.data import TrainingData
-from core.training.estimate import parameter_count
 from core.training.events import Event, Interrupted, Started
-from core.training.machine import dtype, settle
+from core.training.machine import dtype, settle, told_if_too_large
 from core.training.preparation import Preparation, StoppedError
 from core.training.probe import with_references
 from core.training.probes import probe_steps, require_traceable
@@ -118,7 +117,7 @@ def _prepare(
     torch.manual_seed(training.seed + workers.rank)
     with workers.agreed():
         require_traceable(training, tokenizer, config.model)
-        with _told_if_too_large(config):
+        with told_if_too_large(config):
             model = Transformer(config.model)
             initialise(model, training.seed, training.init_scale)
             model.to(training.device, dtype(training))
@@ -142,20 +141,6 @@ def _prepare(
         workers=workers,
     )
     return trainer, about
-
-
-@contextmanager
-def _told_if_too_large(config: RunConfig) -> Iterator[None]:
-    """Raises UserError for a model that finds no memory, of which torch tells in its own words."""
-    try:
-        yield
-    except (RuntimeError, MemoryError) as error:
-        if isinstance(error, RuntimeError) and "memory" not in str(error):
-            raise
-        raise UserError(
-            f"A model of {parameter_count(config.model):,} parameters does not fit into the memory "
-            f"of {config.training.device}; give it a smaller shape or vocabulary."
-        ) from error
 
 
 def _vocabulary_report(pieces: int, asked: int) -> list[str]:
@@ -234,7 +219,7 @@ def _resume(
                 "it cannot go on exactly; restore files and program, or start a new run."
             )
         require_traceable(training, state.tokenizer, config.model)
-        with _told_if_too_large(config):
+        with told_if_too_large(config):
             model = Transformer(config.model).to(training.device, dtype(training))
         data = TrainingData(survey, state.tokenizer, training, folder.data)
     workers.require_same((config, survey.checksum), "settings or data")

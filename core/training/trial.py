@@ -35,6 +35,7 @@ from core.training.batch import make_batch
 from core.training.config import GRAMMAR, RunConfig, TrainingConfig
 from core.training.encoding import encode_pair, fits
 from core.training.gloss import GlossEncoder
+from core.training.machine import told_if_too_large
 from core.training.pairs import EncodedPairs
 from core.training.state import Position, save_state
 from core.training.updater import Updater
@@ -95,9 +96,10 @@ def try_run(config: RunConfig) -> Trial:
     sample, pairs_per_epoch, found = _sample(training)
     tokenizer = _tokenizer(sample, config)
     pairs = _encode(sample, config, tokenizer)
-    model = Transformer(config.model)
-    initialise(model, training.seed, training.init_scale)
-    model.to(device, torch.float64 if training.precision == "fp64" else torch.float32)
+    with told_if_too_large(config):
+        model = Transformer(config.model)
+        initialise(model, training.seed, training.init_scale)
+        model.to(device, torch.float64 if training.precision == "fp64" else torch.float32)
     model.train()
     updater = Updater(model, training)
     seconds, tokens = _time(updater, pairs)

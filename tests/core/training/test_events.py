@@ -73,7 +73,10 @@ def test_what_is_done_again_after_an_unexpected_end() -> None:
         (STARTED, ""),
         (killed, "The run ended unexpectedly. It continues from the state saved after update 1,2"),
         (dataclasses.replace(killed, repeated=34), "Updates 1,201 to 1,234 were logged but not sa"),
-        (dataclasses.replace(STARTED, odd_lines=1), "1 line in the run's files that no run writes"),
+        (
+            dataclasses.replace(STARTED, odd_lines=1),
+            "Left out 1 line of the run's files that no run writes.",
+        ),
     ):
         Progress(stream := io.StringIO(), Clock())(event)
         assert said in stream.getvalue()

@@ -95,3 +95,8 @@ def test_what_cannot_be_trained_on_is_said(tmp_path: Path) -> None:
     path = write_pairs(tmp_path / "pairs.tsv", 30)
     with pytest.raises(UserError, match="more than 2 tokens"):
         try_run(from_file(path, max_length=2))
+
+
+def test_a_model_without_room_in_the_memory_is_told_in_words(copies: RunConfig) -> None:
+    with pytest.raises(UserError, match="parameters does not fit into the memory of cpu"):
+        try_run(copies.with_settings({"d_k": 1 << 42}))
