@@ -29,7 +29,7 @@ def told_if_too_large(config: RunConfig) -> Iterator[None]:
             raise
         raise UserError(
             f"A model of {parameter_count(config.model):,} parameters does not fit into the memory "
-            f"of {config.training.device}; give it a smaller shape or vocabulary."
+            "here; give it a smaller shape or vocabulary."
         ) from error
 
 

@@ -23,10 +23,14 @@ from core.checkpoints.header import read_header
 from core.training.run_folder import RunFolder
 from tests.transformer_viz.stage import Stage
 from tests.transformer_viz.training.folders import make_run
+from transformer_viz.selection import Selection
 from transformer_viz.session import Session
 from transformer_viz.theme import ThemeChoice, ThemeManager
+from transformer_viz.training.attention_page import AttentionPage
+from transformer_viz.training.follow import Follow
 from transformer_viz.training.new_run import NewRun
 from transformer_viz.training.panel import TrainingPanel
+from transformer_viz.training.replay import _Own
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.run_questions import NumberQuestion
 from transformer_viz.window import Window
@@ -179,6 +183,37 @@ def test_the_panel_is_shown_and_hidden_by_its_key(open_window: Callable[[], Show
     assert shown.panel.first.hasFocus()
     QTest.keyClick(shown.panel.first, Qt.Key.Key_T, both)
     assert not shown.panel.isVisible()
+
+
+def test_the_panel_opened_by_its_key_has_a_run_selected(
+    open_window: Callable[[], Shown], tmp_path: Path
+) -> None:
+    """The keys are still held when it appears."""
+    for name in ("one", "two"):
+        make_run(tmp_path / "runs" / name)
+    shown = open_window()
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    focus = QApplication.focusWidget() or shown.window
+    QTest.keyPress(focus, Qt.Key.Key_Control, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyPress(focus, Qt.Key.Key_T, both)
+    assert [run.name for run in shown.panel.chosen] == ["two"]
+    QTest.keyRelease(focus, Qt.Key.Key_T, both)
+    QTest.keyRelease(focus, Qt.Key.Key_Control)
+
+
+def test_following_ends_a_replay(open_window: Callable[[], Shown], tmp_path: Path) -> None:
+    make_run(tmp_path / "runs" / "one", checkpoints=(10,))
+    shown = open_window()
+    panel = shown.window.training.show()
+    (page,) = panel.findChildren(AttentionPage)
+    (follow,) = panel.findChildren(Follow)
+    page.replay._own = _Own("mine", Selection(), None, None)
+    assert page.replay.active
+    shown.controller.open = lambda path, **_: shown.opened.append(path)  # type: ignore[method-assign]
+    shown.click(follow)
+    assert not page.replay.active
+    assert shown.session.text == "mine"
+    assert [path.name for path in shown.opened] == ["step-000010.safetensors"]
 
 
 def test_the_note_at_closing_can_be_switched_off(
