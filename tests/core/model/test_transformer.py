@@ -177,9 +177,10 @@ def test_training_without_dropout_computes_what_evaluation_does(norm: str) -> No
     model = small_transformer(norm=norm, dropout=0.0)
     source, target_in = padded(random_ids(2, 7), 4, 1), random_ids(2, 5, seed=1)
     trained = model.train()(source, target_in)
-    assert torch.equal(model.eval()(source, target_in), trained)
+    # Training may lay its products out in another way, and so round otherwise.
+    torch.testing.assert_close(model.eval()(source, target_in), trained, atol=1e-5, rtol=1e-5)
     with torch.inference_mode():
-        assert torch.equal(model(source, target_in), trained)
+        torch.testing.assert_close(model(source, target_in), trained, atol=1e-5, rtol=1e-5)
 
 
 def test_without_positions_a_permuted_input_permutes_rows_and_outputs() -> None:

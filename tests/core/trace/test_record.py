@@ -71,7 +71,7 @@ def test_each_map_is_the_attention_of_that_pass(changes: dict[str, Any]) -> None
             assert len(trace.heads(kind, layer)) == len(expected)
             found = trace.layer_weights(kind, layer)
             assert found.shape == (len(expected), queries, keys)
-            np.testing.assert_allclose(found, expected.numpy(), atol=1e-6)
+            np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)  # float32 scores of ~10
             np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-6)
             assert (found[:, ~trace.allowed(kind)] == 0).all()
             assert trace.allowed(kind).tolist() == allowed.tolist()
