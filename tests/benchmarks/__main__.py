@@ -1,7 +1,8 @@
 """Measure: `python -m tests.benchmarks [NAME …]` runs bench_NAME.py, or all of them.
 
 Each such module has `run() -> list[Figure]`. A benchmark that needs something which is not there
-raises `UnavailableError` with the reason. The exit code is 1 when a target is missed.
+raises `UnavailableError` with the reason. One that fails shows its traceback, and the others still
+run. The exit code is 1 when a benchmark failed or a target is missed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+import traceback
 from pathlib import Path
 
 from core.huge_pages import ask_for_huge_pages
@@ -24,14 +26,20 @@ def main() -> int:
         parser.error(f"no benchmark {unknown[0]!r}; there are: {', '.join(names)}")
     ask_for_huge_pages()
     figures: list[Figure] = []
+    failed: list[str] = []
     for name in chosen:
         print(f"measuring {name} …", file=sys.stderr, flush=True)
         try:
             figures += importlib.import_module(f"tests.benchmarks.bench_{name}").run()
         except UnavailableError as reason:
             print(f"skipped {name}: {reason}", file=sys.stderr, flush=True)
+        except Exception:
+            traceback.print_exc()
+            failed.append(name)
     print(table(figures))
-    return 1 if any(figure.met is False for figure in figures) else 0
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed or any(figure.met is False for figure in figures) else 0
 
 
 def _folder() -> Path:

@@ -21,7 +21,9 @@ def run_window(window: type[Window], arguments: Sequence[str] | None = None) -> 
     """
     app.Window = window  # type: ignore[misc]
     app._errors_shown = _errors_end_it
-    return launch.main(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    # On any screen the same size, so that figures can be compared.
+    return launch.main(["--size", "1440x900", *given])
 
 
 @contextmanager

@@ -159,7 +159,10 @@ class CTranslate2:
             assert self._child.stdin is not None
             assert self._child.stdout is not None
             print(json.dumps(asked), file=self._child.stdin, flush=True)
-            answer = json.loads(self._child.stdout.readline())
+            line = self._child.stdout.readline()
+            if not line:
+                raise RuntimeError("ctranslate2_child ended before it had answered")
+            answer = json.loads(line)
             return Run(answer["seconds"], [[int(one) for one in ids] for ids in answer["found"]])
 
         return program
