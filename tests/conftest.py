@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,7 +12,10 @@ from hypothesis import HealthCheck, settings
 from core.model.product_choice import UNMEASURED, forced
 from tests.permissions import counting_permissions
 
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+SCREEN = Path(__file__).with_name("screen.json")
+if os.environ.setdefault("QT_QPA_PLATFORM", "offscreen") == "offscreen":
+    # Its own screen has 800 × 800 pixels, to which the window would fit itself.
+    os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={SCREEN}"
 
 KERNEL = os.environ.get("TRANSFORMER_VIZ_PRODUCT")
 """Of all matrix products, if it is named: the tests pass with each. By default nothing is measured,

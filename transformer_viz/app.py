@@ -41,7 +41,7 @@ from transformer_viz.session import Session
 from transformer_viz.settings import Settings, SettingsFile, config_folder, default_threads
 from transformer_viz.text_size import set_text_size
 from transformer_viz.theme import ThemeChoice, ThemeManager
-from transformer_viz.window import Window
+from transformer_viz.window import DEFAULT_SIZE, Window
 
 
 def run(options: Options) -> int:
@@ -83,9 +83,12 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
     except BaseException:  # no thread may outlive a window that could not be built
         controller.close()
         raise
-    if options.size is not None:
+    size = options.size
+    if size is None and options.screenshot is not None:
+        size = DEFAULT_SIZE  # the screen that need not be there has no size to fit
+    if size is not None:
         window.setWindowState(Qt.WindowState.WindowNoState)
-        window.resize(*options.size)
+        window.resize(*size)
     for sentence in filter(None, (reset, notice, lost and f"{lost}{file.keep_beside()}")):
         window.show_notice(sentence)
     window.show()

@@ -1,3 +1,9 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,3 +57,35 @@ def test_wherever_it_was_its_title_can_be_reached(x: int, y: int, width: int, he
 def test_placing_it_again_changes_nothing() -> None:
     once = placed(QRect(-300, 700, 1440, 900), [LAPTOP, BESIDE])
     assert placed(once, [LAPTOP, BESIDE]) == once
+
+
+@pytest.mark.parametrize("last", [None, [300, 200, 1440, 900], [5000, 5000, 1440, 900]])
+@pytest.mark.parametrize(("side", "factor"), [((1280, 720), 1), ((2560, 1440), 2)])
+def test_the_real_window_fits_a_small_screen(
+    tmp_path: Path, last: list[int] | None, side: tuple[int, int], factor: int
+) -> None:
+    """`factor`: physical pixels of each logical one, as on a screen of high resolution."""
+    width, height = (length // factor for length in side)
+    screen = {"name": "one", "x": 0, "y": 0, "width": width, "height": height, "dpr": factor}
+    screen |= {"logicalDpi": 96, "logicalBaseDpi": 96}
+    screens, config = tmp_path / "screens.json", tmp_path / "config"
+    screens.write_text(json.dumps({"screens": [screen]}), encoding="utf-8")
+    config.mkdir()
+    if last is not None:
+        (config / "settings.json").write_text(json.dumps({"geometry": last}), encoding="utf-8")
+    code = (
+        "import sys; from PySide6.QtCore import QTimer; from transformer_viz import app, launch\n"
+        "class Window(app.Window):\n"
+        "    def showEvent(self, event):\n"
+        "        super().showEvent(event)\n"
+        "        print(*self.geometry().getRect(), self.screen().devicePixelRatio())\n"
+        "        QTimer.singleShot(0, self.close)\n"
+        "app.Window = Window; sys.exit(launch.main(['--config-dir', sys.argv[1]]))"
+    )
+    environment = os.environ | {"QT_QPA_PLATFORM": f"offscreen:configfile={screens}"}
+    command = [sys.executable, "-c", code, str(config)]
+    shown = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    assert shown.returncode == 0, shown.stderr
+    *rect, ratio = map(float, shown.stdout.split())
+    assert ratio == factor
+    assert QRect(0, 0, width, height).contains(QRect(*map(int, rect)))
