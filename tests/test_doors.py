@@ -32,7 +32,7 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.trace": {"core.config", "core.decoding", "core.model", "core.text"},
     "core.checkpoints": {
         *("core.config", "core.model", "core.text"),
-        *("core.remote.cache", "core.remote.licences"),
+        *("core.remote.cache", "core.remote.hub_cache", "core.remote.licences"),
     },
     "core.remote": set(),
     "core.evaluation": {
@@ -63,7 +63,7 @@ APP_VALUES = {
     "core.training.schedule",
     "core.analysis.head_csv",
     "core.corpus.grammar.registry",
-    *("core.remote.cache", "core.remote.pairs"),
+    *("core.remote.cache", "core.remote.hub_cache", "core.remote.pairs"),
     *("core.analysis.composition", "core.analysis.contributions", "core.analysis.interval"),
     *(
         "core.text.tokens",
@@ -86,7 +86,7 @@ APP_VALUES = {
 # The two modules that go further, and how far.
 APP_GUESTS = {
     "transformer_viz.backend": set(CORE_DOORS) - {"core.training"},
-    "transformer_viz.launch": {"core.cli", "core.huge_pages"},
+    "transformer_viz.launch": {"core.bundled", "core.cli", "core.files", "core.huge_pages"},
 }
 QT = {"PySide6", "shiboken6", "pyqtgraph"}
 

@@ -39,7 +39,8 @@ def imported_by(*arguments: str) -> set[str]:
         "core.analysis.contributions",
         *("core.training.config", "core.training.estimate", "core.training.run_folder"),
         "core.corpus.grammar.registry",
-        *("core.remote.cache", "core.remote.pairs"),
+        *("core.remote.cache", "core.remote.hub_cache", "core.remote.pairs"),
+        "core.checkpoints.kinds",
     ],
 )
 def test_values_need_neither_torch_nor_qt(module: str) -> None:

@@ -21,6 +21,7 @@ from core.checkpoints.kinds import Kind, recognise
 from core.decoding.beam_tree import BeamTree
 from core.errors import UserError
 from core.files import is_folder
+from core.remote.hub_cache import model_name
 from core.text.tokens import TokenKind
 from core.trace.positions import PositionTable
 from core.trace.trace import Trace
@@ -369,6 +370,6 @@ def _info(kind: Kind, path: Path, checkpoint: Checkpoint) -> ModelInfo:
 def _name(kind: Kind, path: Path) -> str:
     """Marian's own files are called after what they are; their folder says which model it is."""
     if is_folder(path):
-        return path.name
+        return model_name(path)
     generic = kind is Kind.MARIAN_NPZ and path.stem.startswith("model")
     return path.absolute().parent.name if generic else path.stem

@@ -61,6 +61,12 @@ class HelpDialog(Dialog):
         QShortcut(QKeySequence.StandardKey.Find, self, self.search.setFocus)
         self.search.setFocus()
 
+    def show_page(self, heading: str) -> None:
+        """Go to the part that has this heading."""
+        for row in range(self.contents.count()):
+            if self.contents.item(row).text().strip() == heading:
+                self.contents.setCurrentRow(row)
+
     def _lay_out(self) -> None:
         row = QHBoxLayout()
         row.setSpacing(3 * GRID)

@@ -30,6 +30,12 @@ class HelpCommands(QObject):
     def show_guide(self) -> None:
         HelpDialog(self._window).show()
 
+    def show_page(self, heading: str) -> None:
+        """The guide, at the part that has this heading."""
+        dialog = HelpDialog(self._window)
+        dialog.show()
+        dialog.show_page(heading)
+
     def show_palette(self) -> None:
         Palette(self._window.commands, self._window).open()
 

@@ -8,11 +8,14 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from core.bundled import bundled_models
 from core.cli import COMMANDS
 from core.cli import main as run_command
+from core.files import is_there
 from core.huge_pages import ask_for_huge_pages
 
 
@@ -35,6 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments and arguments[0] in COMMANDS:
         return run_command(arguments)
     options = _parse(arguments)
+    if options.file is not None and not _is_known(options.file):
+        print(f"transformer-viz: {_unknown(options.file)}", file=sys.stderr)
+        return 2
 
     from transformer_viz.preflight import problem
 
@@ -86,6 +92,26 @@ def _parse(arguments: list[str]) -> Options:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
     return Options(**vars(parser.parse_args(arguments)))
+
+
+def _is_known(file: Path) -> bool:
+    """Whether there is such a file, folder or bundled model."""
+    return is_there(file) or any(str(file) == path.stem for path in bundled_models())
+
+
+def _unknown(file: Path) -> str:
+    """What to do about a name that may be a mistyped command, model or file."""
+    name = str(file)
+    models = [path.stem for path in bundled_models()]
+    near = get_close_matches(name, [*COMMANDS, *models], n=1)
+    if near:
+        return f"There is no command, file or bundled model {name!r}; did you mean {near[0]!r}?"
+    if file.suffix or len(file.parts) > 1:
+        return f"{name} does not exist; check the name."
+    return (
+        f"There is no command, file or bundled model {name!r}; `transformer-viz --help` lists the "
+        f"commands, and the bundled models are {', '.join(models)}."
+    )
 
 
 def _command_help() -> str:

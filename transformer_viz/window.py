@@ -208,6 +208,7 @@ class Window(QMainWindow):
         self.hint.closed.connect(lambda: controller.change_settings(hint_done=True))
         controller.noticed.connect(self.show_notice)
         controller.openFailed.connect(self._show_failure)
+        self.notice.pageWanted.connect(self.help.show_page)
         self.files.documents.opening.connect(lambda: self.notice.withdraw(OPENING))
         controller.comparison.textWanted.connect(self.choose_text)
         controller.unknownChanged.connect(self.source.set_unknown)

@@ -8,8 +8,10 @@ import zipfile
 from enum import Enum
 from pathlib import Path
 
+from core.checkpoints.other_models import refuse_codes, refuse_folder, refuse_other_model
 from core.errors import UserError
 from core.files import is_file, is_folder, read_problem
+from core.remote.hub_cache import snapshot
 
 _IN_FOLDERS = {  # files of a MarianMT folder, any of which stands for it
     *("config.json", "generation_config.json", "tokenizer_config.json", "model.safetensors"),
@@ -28,35 +30,41 @@ class Kind(Enum):
 def recognise(path: str | Path) -> tuple[Kind, Path]:
     """What there is at a path, and where it begins.
 
-    A MarianMT folder is known by its ``config.json``; each of its files stands for it. Other
-    folders are Marian's own, and what is not recognised is taken for a model of ours, whose
-    reader says what is wrong with it.
+    A MarianMT folder is known by its ``config.json``; each of its files stands for it, as does the
+    folder that the cache of the hub has around it. Other folders are Marian's own, and what is not
+    recognised is taken for a model of ours, whose reader says what is wrong with it.
 
     Raises:
-        UserError: it is a folder of something else or may not be read, or a zip archive.
+        UserError: it is known as something that cannot be opened as a model, or may not be read;
+            the sentence says what to do instead.
     """
     path = Path(path)
     try:
         if is_folder(path):
+            path = snapshot(path) or path
             names = os.listdir(path)
             if "config.json" in names:
+                refuse_other_model(path)
                 return Kind.MARIAN_FOLDER, path
             if any(name.endswith(".npz") for name in names):
                 return Kind.MARIAN_NPZ, path
             for name in names:
                 _refuse_quantised(path / name)
+            refuse_folder(path, names)
             raise UserError(
                 f"{path} holds no model: a MarianMT folder has a config.json, a Marian model is an "
                 ".npz file, and a training run has a run.json."
             )
         in_folders = path.name in _IN_FOLDERS or _SHARD.fullmatch(path.name)
         if in_folders and is_file(path.parent / "config.json"):
+            refuse_other_model(path.parent)
             return Kind.MARIAN_FOLDER, path.parent
     except PermissionError as error:
         raise UserError(read_problem(path, error)) from error
     except (OSError, ValueError):
         return Kind.NATIVE, path
     _refuse_quantised(path)
+    refuse_codes(path)
     if path.suffix.lower() == ".zip":
         raise UserError(f"{path} is a zip archive; unpack it and open the folder that is in it.")
     return (Kind.MARIAN_NPZ if path.suffix == ".npz" else Kind.NATIVE), path

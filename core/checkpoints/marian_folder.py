@@ -8,6 +8,7 @@ vocabulary of its own, ``target_vocab.json``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,14 @@ from typing import Any
 from core.checkpoints.assembly import assemble
 from core.checkpoints.marian_tensors import MarianTensors, parts
 from core.checkpoints.native import Checkpoint, require_same_size
-from core.checkpoints.settings import Settings, read_bytes, read_settings
+from core.checkpoints.other_models import (
+    TOKENIZER,
+    no_tokenizer,
+    no_weights,
+    refuse_other_model,
+)
+from core.checkpoints.segmentations import read_segmentation, refuse_swapped, require_fitting
+from core.checkpoints.settings import Settings, read_settings
 from core.checkpoints.weights import (
     SafetensorsWeights,
     ShardedWeights,
@@ -25,9 +33,17 @@ from core.checkpoints.weights import (
 from core.config import ModelConfig
 from core.errors import UserError
 from core.files import is_file, is_there
-from core.text.marian import MarianTokenizer, marian_tokenizer
-from core.text.segmentation import read_sentencepiece
+from core.remote.hub_cache import model_name
+from core.text.marian import (
+    END,
+    PAD,
+    UNKNOWN,
+    MarianTokenizer,
+    marian_tokenizer,
+    unused_piece,
+)
 
+_NAMED = (PAD, UNKNOWN, END)
 _ACTIVATIONS = {"swish": "silu", "silu": "silu", "relu": "relu", "gelu": "gelu"}
 
 
@@ -59,7 +75,7 @@ def import_marian_folder(path: str | Path) -> Checkpoint:
     require_same_size(config, tokenizer, str(folder))
     model = assemble(config, parts(config), tensors, str(folder))
     provenance = {
-        "imported": f"MarianMT folder {folder.resolve().name}",
+        "imported": f"MarianMT folder {model_name(folder.resolve())}",
         "positions": tensors.positions_in_words,
         "decoding": _decoding(generation or settings),
         "languages": _languages(about_tokenizer),
@@ -72,12 +88,8 @@ def _optional(path: Path) -> Settings | None:
 
 
 def _require_marian(settings: Settings) -> None:
-    kind = settings.text("model_type")
-    if kind != "marian":
-        raise UserError(
-            f"{settings.path.parent} holds a model of the kind {kind!r}; of the models of "
-            "transformers, only MarianMT's can be opened."
-        )
+    settings.text("model_type")
+    refuse_other_model(settings.path.parent)
     architectures = settings.values.get("architectures") or ["MarianMTModel"]
     named = architectures if isinstance(architectures, list) else [architectures]
     if named != ["MarianMTModel"]:
@@ -90,6 +102,8 @@ def _require_marian(settings: Settings) -> None:
 def _tokenizer(
     folder: Path, settings: Settings, about_tokenizer: Settings | None
 ) -> MarianTokenizer:
+    if not any(is_there(folder / name) for name in TOKENIZER):
+        raise no_tokenizer(folder, settings)
     target_file = folder / "target_vocab.json"
     separate = (
         is_file(target_file)
@@ -98,8 +112,16 @@ def _tokenizer(
     )
     vocabulary = _vocabulary(folder / "vocab.json")
     target_vocabulary = _vocabulary(target_file) if separate else None
-    source = _segmentation(folder / "source.spm", vocabulary)
-    target = _segmentation(folder / "target.spm", target_vocabulary or vocabulary)
+    models = [folder / "source.spm", folder / "target.spm"]
+    source, target = (read_segmentation(path) for path in models)
+    rows, target_rows = _rows(settings)
+    added = _added(folder, about_tokenizer)
+    vocabulary = _fitted(vocabulary, added, rows)
+    if target_vocabulary is not None:
+        target_vocabulary = _fitted(target_vocabulary, added, target_rows)
+        refuse_swapped(folder, (source, target), (vocabulary, target_vocabulary))
+    require_fitting(models[0], source, vocabulary)
+    require_fitting(models[1], target, target_vocabulary or vocabulary)
     start = settings.whole("decoder_start_token_id")
     try:
         tokenizer = marian_tokenizer(source, target, vocabulary, target_vocabulary, start)
@@ -121,21 +143,42 @@ def _vocabulary(path: Path) -> Mapping[str, int]:
     return values
 
 
-def _segmentation(path: Path, vocabulary: Mapping[str, int]) -> bytes:
-    """A SentencePiece model file, of which a few pieces may be missing in the vocabulary."""
-    content = read_bytes(path)
-    try:
-        processor = read_sentencepiece(content)
-    except UserError as error:
-        raise UserError(f"{path} is no SentencePiece model; the file is damaged.") from error
-    count = processor.vocab_size()
-    known = sum(processor.id_to_piece(id) in vocabulary for id in range(count))
-    if known < count / 2:
-        raise UserError(
-            f"{path} cuts text into {count:,} pieces, of which the vocabulary has {known:,}; they "
-            "are not of one model, or of the other language."
-        )
-    return content
+def _rows(settings: Settings) -> tuple[int, int]:
+    """Of the embeddings of source and target."""
+    source = settings.whole("vocab_size")
+    shared = settings.flag("share_encoder_decoder_embeddings", True)
+    return source, source if shared else settings.whole("decoder_vocab_size")
+
+
+def _added(folder: Path, about_tokenizer: Settings | None) -> dict[str, int]:
+    """The tokens that were added to a finished tokenizer, which vocab.json lacks."""
+    stored = _optional(folder / "added_tokens.json")
+    added = {} if stored is None else dict(stored.values)
+    listed = about_tokenizer and about_tokenizer.values.get("added_tokens_decoder")
+    for id, about in listed.items() if isinstance(listed, dict) else ():
+        if id.isdecimal() and isinstance(about, dict):
+            added[str(about.get("content"))] = int(id)
+    return {piece: id for piece, id in added.items() if type(id) is int}
+
+
+def _fitted(vocabulary: Mapping[str, int], added: Mapping[str, int], rows: int) -> dict[str, int]:
+    """A piece for each row of the model, where the vocabulary is about as large.
+
+    Pieces beyond the last row are unknown to the model, which was not made larger for them. Rows
+    beyond the last piece are those of added tokens, or padding that makes a matrix faster. What
+    differs by more is left to be refused.
+    """
+    fitted = dict(vocabulary)
+    if not rows / 2 < len(fitted) < rows * 2 or any(fitted.get(one, 0) >= rows for one in _NAMED):
+        return fitted
+    fitted = {piece: id for piece, id in fitted.items() if id < rows}
+    taken = set(fitted.values())
+    for piece, id in added.items():
+        if id < rows and id not in taken and piece not in fitted:
+            fitted[piece] = id
+            taken.add(id)
+    last = max(vocabulary.values(), default=-1)
+    return fitted | {unused_piece(id): id for id in range(last + 1, rows) if id not in taken}
 
 
 def _weights(folder: Path) -> Weights:
@@ -148,7 +191,7 @@ def _weights(folder: Path) -> Weights:
             return read(folder / name)
         if is_there(folder / f"{name}.index.json"):
             return ShardedWeights(folder / f"{name}.index.json", read)
-    raise UserError(f"{folder} has no weights: neither {' nor '.join(kinds)} is there.")
+    raise no_weights(folder, kinds, os.listdir(folder))
 
 
 def _shape(settings: Settings) -> dict[str, Any]:
@@ -178,10 +221,11 @@ def _shape(settings: Settings) -> dict[str, Any]:
 def _ids(
     settings: Settings, generation: Settings | None, tokenizer: MarianTokenizer
 ) -> dict[str, Any]:
-    """The special ids, and those that ``bad_words_ids`` forbids.
+    """The special ids, and those that are never chosen: of rows without a piece, and what
+    ``bad_words_ids`` forbids.
 
-    They are forbidden before probabilities are taken where ``renormalize_logits`` says so. Folders
-    from before that setting meant the same.
+    The latter are forbidden before probabilities are taken where ``renormalize_logits`` says so.
+    Folders from before that setting meant the same.
     """
     search = generation or settings
     bad = search.values.get("bad_words_ids") or []
@@ -189,14 +233,18 @@ def _ids(
         isinstance(words, list) and all(type(id) is int for id in words) for words in bad
     ):
         raise UserError(f"{search.path}: bad_words_ids is no list of lists of ids.")
-    forbidden = tuple(sorted({words[0] for words in bad if len(words) == 1}))
+    forbidden = {words[0] for words in bad if len(words) == 1}
+    unchosen = set(tokenizer.target.unused_ids)
     renormalised = search.flag("renormalize_logits", generation is None)
+    if not renormalised:
+        unchosen |= forbidden
     return {
         "pad_id": tokenizer.pad_id,
         "unk_id": tokenizer.unk_id,
         "bos_id": tokenizer.bos_id,
         "eos_id": tokenizer.eos_id,
-        "suppressed_ids" if renormalised else "unchosen_ids": forbidden,
+        "suppressed_ids": tuple(sorted(forbidden)) if renormalised else (),
+        "unchosen_ids": tuple(sorted(unchosen)),
     }
 
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.checkpoints.other_models import refuse_codes
 from core.checkpoints.plain_yaml import read_mapping, whole_number
 from core.checkpoints.refusal import RefusedError
+from core.checkpoints.segmentations import read_segmentation, refuse_swapped
 from core.checkpoints.settings import read_bytes
 from core.errors import UserError
 from core.files import is_file, is_there, read_problem
@@ -64,6 +66,9 @@ def read_sides(model: Path, options: Mapping[str, Any]) -> tuple[Side, Side]:
         Side(_read_segmentation(path, folder / segmentation), vocabularies[path])
         for path, segmentation in zip(paths, ("source.spm", "target.spm"), strict=True)
     )
+    if all(path.suffix != ".spm" for path in paths) and source.vocabulary != target.vocabulary:
+        models = (source.pieces, target.pieces)
+        refuse_swapped(folder, models, (source.vocabulary, target.vocabulary))
     return source, target
 
 
@@ -138,11 +143,8 @@ def _read_segmentation(vocabulary: Path, segmentation: Path) -> bytes:
         return read_bytes(vocabulary)
     codes = segmentation.with_suffix(".bpe")
     if not is_there(segmentation) and is_there(codes):
-        raise UserError(
-            f"{codes} cuts words by the codes of another program (subword-nmt), and this program "
-            "reads SentencePiece models."
-        )
-    return read_bytes(segmentation)
+        refuse_codes(codes)
+    return read_segmentation(segmentation)
 
 
 def _ids(path: Path) -> dict[str, int]:

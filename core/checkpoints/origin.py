@@ -8,6 +8,7 @@ from pathlib import Path
 from core.checkpoints.plain_yaml import read_mapping
 from core.errors import UserError
 from core.remote.cache import read_receipt
+from core.remote.hub_cache import origin_of
 from core.remote.licences import NOT_STATED, in_words
 
 _FRONT_MATTER = re.compile(rb"---\r?\n(.*?\n)---", re.DOTALL)
@@ -17,8 +18,9 @@ _LONGEST = 1 << 16  # bytes of a card that are looked at
 def origin(folder: Path) -> dict[str, str]:
     """For a model's provenance: ``source``, ``revision``, ``licence``, as far as they are known.
 
-    A download's receipt tells all three, the front matter of a model card (README.md), as models
-    of the hub have it, the licence. Neither has to be there.
+    A download's receipt tells all three. The hub's own cache tells source and revision, and the
+    front matter of a model card (README.md), as models of the hub have it, the licence. None of
+    them has to be there.
     """
     receipt = read_receipt(folder)
     if receipt is not None:
@@ -28,8 +30,10 @@ def origin(folder: Path) -> dict[str, str]:
             "licence": receipt.licence,
         }
         return {key: text for key, text in about.items() if text}
+    cached = origin_of(folder)
+    about = {} if cached is None else {"source": cached[0], "revision": cached[1]}
     licence = _licence_of_card(folder / "README.md")
-    return {} if licence == NOT_STATED else {"licence": licence}
+    return about if licence == NOT_STATED else {**about, "licence": licence}
 
 
 def _licence_of_card(card: Path) -> str:

@@ -72,6 +72,7 @@ def _get(repository: str, args: argparse.Namespace) -> None:
     from core.remote import models
     from core.remote.cache import model_folder, read_receipt
     from core.remote.fetching import megabytes
+    from core.remote.hub_cache import cached_models
 
     folder = model_folder(repository, args.cache)
     receipt = read_receipt(folder)
@@ -90,6 +91,10 @@ def _get(repository: str, args: argparse.Namespace) -> None:
             args,
         )
         return
+    cached = None if args.cache else cached_models().get(repository)
+    if cached is not None:
+        _answer_cached(repository, cached, args)
+        return
     offer = models.look_up(repository, args.cache)
     if not args.json:
         kept = f", of which {megabytes(offer.here)} are here" if offer.here else ""
@@ -103,6 +108,23 @@ def _get(repository: str, args: argparse.Namespace) -> None:
         if not args.json and all(file.checksum for file in offer.files):
             print("All files agree with the hub's checksums.", file=sys.stderr)
     _answer(folder, _about(offer), args)
+
+
+def _answer_cached(repository: str, folder: Path, args: argparse.Namespace) -> None:
+    """For a model that another program has downloaded into Hugging Face's own cache."""
+    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    licence = f"see https://huggingface.co/{repository}"
+    if not args.json:
+        where = "in the cache of the Hugging Face hub"
+        print(f"{repository} is here already, {where}; licence: {licence}", file=sys.stderr)
+    about = {
+        "repository": repository,
+        "revision": folder.name,
+        "licence": licence,
+        "size": size,
+        "here": size,
+    }
+    _answer(folder, about, args)
 
 
 def _about(offer: Offer) -> dict[str, Any]:

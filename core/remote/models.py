@@ -10,7 +10,7 @@ from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 from huggingface_hub.hf_api import ModelInfo, RepoSibling
 from huggingface_hub.utils import build_hf_headers
 
-from core.errors import UserError
+from core.errors import AS_TRACE, UserError
 from core.remote.cache import Receipt, model_folder
 from core.remote.fetching import Progress, RemoteFile, bytes_here, fetch, total_size
 from core.remote.licences import in_words
@@ -125,7 +125,10 @@ def _offer(info: ModelInfo, folder: Path, endpoint: str) -> Offer:
 def _require_marian(info: ModelInfo, names: set[str]) -> None:
     kind = (info.config or {}).get("model_type", "marian")
     if kind != "marian":
-        raise UserError(f"{info.id} is a {kind} model; only Marian models can be opened.")
+        raise UserError(
+            f"{info.id} is a {kind} model; only Marian models can be opened. Load it with "
+            f"transformers and {AS_TRACE}."
+        )
     missing = [name for name in _NEEDED if name not in names]
     if not names & set(_WEIGHTS):
         missing.append(" or ".join(_WEIGHTS))

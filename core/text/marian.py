@@ -24,6 +24,7 @@ VOCABULARY_TENSOR = "tokenizer.vocabulary"
 PAD, UNKNOWN, END = "<pad>", "<unk>", "</s>"
 _LANGUAGE = re.compile(r">>[^<>\s]+<<")
 _UNKNOWN_SURFACE = "⁇"
+_UNUSED = re.compile(r"<unused \d+>")
 
 
 class MarianTokenizer:
@@ -61,7 +62,11 @@ class MarianTokenizer:
         self._target = target
         languages = filter(_LANGUAGE.fullmatch, self.pieces) if target else ()
         self.languages = tuple(sorted(languages))
-        self._specials = {self.pad_id, self.eos_id, bos_id, *map(self._ids.get, self.languages)}
+        self.unused_ids = tuple(
+            id for id, piece in enumerate(self.pieces) if _UNUSED.fullmatch(piece)
+        )
+        self._specials = {self.pad_id, self.eos_id, bos_id, *self.unused_ids}
+        self._specials |= {self._ids[language] for language in self.languages}
 
     @property
     def target(self) -> MarianTokenizer:
@@ -141,6 +146,11 @@ class MarianTokenizer:
         else:
             kind = TokenKind.PIECE
         return Token(piece, id, kind, start, end, surface)
+
+
+def unused_piece(id: int) -> str:
+    """The name of an id without a piece, which models have whose matrices are padded."""
+    return f"<unused {id}>"
 
 
 def marian_tokenizer(

@@ -11,12 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from core.errors import TRACES_PAGE
 from tests.core.checkpoints.npz_models import NpzModel, random_npz
 from tests.transformer_viz.models import save_tiny_model
 from tests.transformer_viz.odd_window import OddWindow
+from transformer_viz.help import HelpDialog
 from transformer_viz.session import Phase
 
 pytest.importorskip("transformers")
@@ -176,6 +179,27 @@ def test_a_folder_that_may_not_be_read(
 
     monkeypatch.setattr(os, "listdir", deny)
     notice_of(good, tmp_path, "may not be read; change its permissions")
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt2", "t5", "m2m_100"])
+def test_a_model_that_can_be_seen_as_a_trace_has_a_button_to_the_page(
+    good: OddWindow, tmp_path: Path, qtbot: QtBot, kind: str
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
+    notice_of(good, tmp_path, repr(kind))
+    bar = good.window.notice
+    assert bar.page.isVisibleTo(bar)
+    qtbot.mouseClick(bar.page, Qt.MouseButton.LeftButton)
+    dialog = good.window.findChild(HelpDialog)
+    assert dialog is not None
+    assert dialog.text.textCursor().block().text() == TRACES_PAGE
+    dialog.close()
+    dialog.deleteLater()
+
+
+def test_other_refusals_have_none(good: OddWindow, tmp_path: Path) -> None:
+    notice_of(good, tmp_path, "holds no model")
+    assert not good.window.notice.page.isVisibleTo(good.window.notice)
 
 
 def notice_of(window: OddWindow, path: Path, said: str) -> None:

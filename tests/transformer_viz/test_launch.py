@@ -56,3 +56,22 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     for command in launch.COMMANDS:
         assert f"\n  {command} " in printed
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nosuch", "no command, file or bundled model 'nosuch'; `transformer-viz --help` lists"),
+        ("tranlate", "no command, file or bundled model 'tranlate'; did you mean 'translate'?"),
+        ("demo-en-fr", "did you mean 'demo-en-de'?"),
+        ("missing/model.npz", "model.npz does not exist; check the name."),
+    ],
+)
+def test_a_wrong_name_is_said_before_displays_are_spoken_of(
+    name: str, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "transformer_viz.preflight.problem", lambda **_options: pytest.fail("displays")
+    )
+    assert launch.main([str(Path(name))]) == 2
+    assert said in capsys.readouterr().err.replace("\\", "/")

@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from core.remote.cache import downloaded_models
+from core.remote.hub_cache import cached_models
 from transformer_viz.measuring import Progress, read_progress
 from transformer_viz.training.child import Child
 
@@ -65,8 +66,9 @@ class ModelDownload(QObject):
         return bool(self.running) and not self._asking
 
     def refresh(self) -> None:
-        """Look into the cache; asks nobody."""
-        self.here = downloaded_models(self._cache)
+        """Look into the cache, and into the one of the Hugging Face hub; asks nobody."""
+        others = {} if self._cache else cached_models()
+        self.here = others | downloaded_models(self._cache)
         self.changed.emit()
 
     def ask(self, repository: str) -> None:

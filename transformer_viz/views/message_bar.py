@@ -1,15 +1,29 @@
 """A bar across the window that stays until it is closed: notices, or what to try next."""
 
+import re
+
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
 
 from transformer_viz.theme import GRID, Theme
 
 _MOST_LINES = 3
+_PAGE = re.compile(r"user guide shows how under “(.+?)”")
 
 
 class MessageBar(QFrame):
+    """A message that names a page of the user guide has a button that opens it."""
+
     closed = Signal()
+    pageWanted = Signal(str)  # a heading of the guide
 
     def __init__(self, name: str, color: str, parent: QWidget | None = None) -> None:
         """`name` is for assistive tools; `color` is the theme's token of the bar's left edge."""
@@ -23,6 +37,9 @@ class MessageBar(QFrame):
         self._text.setWordWrap(True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.page = QPushButton("Show how", self)
+        self.page.clicked.connect(lambda: self.pageWanted.emit(self._named_page()))
+        self.page.hide()
         self._close = QToolButton(self)
         self._close.setText("✕")
         self._close.setAccessibleName(f"Close: {name}")
@@ -31,6 +48,7 @@ class MessageBar(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(4 * GRID, GRID, 3 * GRID, GRID)
         row.addWidget(self._text)
+        row.addWidget(self.page)
         row.addWidget(self._close)
         self.hide()
 
@@ -53,7 +71,16 @@ class MessageBar(QFrame):
     def _show(self, unread: list[tuple[str, str]]) -> None:
         self._unread = unread
         self._text.setText("\n".join(text for text, _about in unread))
+        page = self._named_page()
+        self.page.setVisible(bool(page))
+        self.page.setAccessibleName(f"Show how: user guide, {page}")
+        self.page.setToolTip(f"Open the user guide at “{page}”")
         self.setVisible(bool(unread))
+
+    def _named_page(self) -> str:
+        """The one that the last message names."""
+        named: list[str] = _PAGE.findall(self.text)
+        return named[-1] if named else ""
 
     def close_message(self) -> None:
         self.hide()

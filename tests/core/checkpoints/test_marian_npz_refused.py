@@ -249,7 +249,7 @@ OTHER_VOCABULARIES: dict[str, tuple[Callable[[NpzModel], None], str]] = {
     "nested without end": (file("opus.vocab.yml", b"[" * 100_000), "opus.vocab.yml is damaged"),
     "a list": (file("opus.vocab.yml", b"- a\n- b\n"), "opus.vocab.yml is damaged"),
     "empty": (file("opus.vocab.yml", b""), "opus.vocab.yml is damaged"),
-    "no SentencePiece": (file("source.spm", b"\x08\x96\x01x"), "not a readable SentencePiece"),
+    "no SentencePiece": (file("source.spm", b"\x08\x96\x01x"), "is no SentencePiece model"),
     "no SentencePiece vocabulary": (damaged_spm_vocabulary, "no SentencePiece model"),
 }
 

@@ -138,3 +138,20 @@ def test_a_name_that_is_none() -> None:
     run = get(None, "german")
     assert run.returncode == 1
     assert "'german' is neither a pair of languages, as in en-de, nor OWNER/NAME." in run.stderr
+
+
+def test_a_model_in_the_cache_of_the_hub_is_not_asked_for(hub: Site, tmp_path: Path) -> None:
+    """As `transformers` leaves it there; with --cache the folder that is named is filled."""
+    revision = "d" * 40
+    folder = tmp_path / "hub" / "models--Helsinki-NLP--opus-mt-en-de" / "snapshots" / revision
+    folder.mkdir(parents=True)
+    for name, data in marian_files().items():
+        (folder / name).write_bytes(data)
+    here = {"HF_HUB_CACHE": str(tmp_path / "hub"), "XDG_CACHE_HOME": str(tmp_path / "own")}
+    run = get(hub, "en-de", **here)
+    assert run.stdout.strip() == str(folder)
+    assert run.stderr.startswith(f"{REPOSITORY} is here already, in the cache of the Hugging Face")
+    assert answer(get(hub, "en-de", "--about", "--json", **here))["revision"] == revision
+    assert hub.asked == []
+    answer(get(hub, "en-de", "--cache", tmp_path / "mine", "--json", **here))
+    assert hub.asked
