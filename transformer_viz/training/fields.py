@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from core.config import ModelConfig
+from core.heads import read_code, read_head
 from core.model.product_choice import WISHES
 from core.training.config import RunConfig, TrainingConfig
 from transformer_viz.training.setting_words import WORDS, Words
@@ -19,6 +20,7 @@ from transformer_viz.typed_numbers import read_decimal, read_whole
 TARGET = "=>"
 """Stands for the tab between a probe and its translation: Tab leads to the next field."""
 _TARGET = re.compile(rf"\s*(?:\t|⇥|{TARGET})\s*")
+PRUNED_HEADS = "pruned_heads"
 COMMON = "Most used"
 REST = "Others"
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -104,6 +106,8 @@ class Field:
         """The value as it is typed."""
         if value is None:
             return ""
+        if self.name == PRUNED_HEADS:
+            return "\n".join(read_code(code).name for code in value)
         if isinstance(value, tuple):
             return "\n".join(value).replace("\t", f" {TARGET} ")
         if isinstance(value, float):
@@ -114,8 +118,10 @@ class Field:
         """What was typed, as a value for the configuration to check.
 
         Raises:
-            UserError: if a number is asked for and the text is none.
+            UserError: if a number or heads are asked for and the text is none.
         """
+        if self.name == PRUNED_HEADS:
+            return tuple(read_head(line.strip()).code for line in text.split("\n") if line.strip())
         if self.kind is tuple:
             lines = (line.strip() for line in text.split("\n"))
             return tuple(_TARGET.sub("\t", line) for line in lines if line)

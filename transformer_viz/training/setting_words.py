@@ -164,8 +164,7 @@ WORDS: dict[str, Words] = {
     "bos_id": Words("Begin id", _IDS),
     "eos_id": Words("End id", _IDS),
     "pruned_heads": Words(
-        "Heads left out, one per line, as encoder_self.0.3",
-        "The model is trained without them; the others keep their numbers. Layers and heads count "
-        "from 0 here.",
+        "Heads left out, one per line, as encoder:1.4",
+        "The model is trained without them; the others keep their numbers.",
     ),
 }

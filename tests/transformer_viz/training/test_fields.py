@@ -70,6 +70,8 @@ def test_what_is_shown_is_read_back_as_it_was(name: str) -> None:
             ("It is red_brown.", "He said, [no]."),
         ),
         ("probes", " \n", ()),
+        ("pruned_heads", "", ()),
+        ("pruned_heads", " encoder:1.2 \n\ncross:2.1", ("encoder_self.0.1", "cross.1.0")),
         ("probes", "It ran => Es lief\na dog ⇥ ein Hund", ("It ran\tEs lief", "a dog\tein Hund")),
         ("probes", "from a table\taus einer Tabelle", ("from a table\taus einer Tabelle",)),
     ],
@@ -85,6 +87,7 @@ def test_typed_texts_become_values(name: str, text: str, value: Any) -> None:
         ("steps", "null", "“null” is not a number"),
         ("steps", "", "Type a number"),
         ("steps", "1,5", "“1,5” is not a whole number"),
+        ("pruned_heads", "the third one", "“the third one”|'the third one'|the third one"),
         ("clip_norm", "Infinity", "“Infinity” is not a number"),
         ("clip_norm", "1,500", "can be read in two ways; type 1.5 or 1500"),
     ],
@@ -100,7 +103,13 @@ def test_every_label_is_another_and_none_is_a_name_in_python() -> None:
     assert len(set(labels)) == len(labels)
     for label in labels:
         assert re.fullmatch(r"d_\w+", label) or label[0].isupper()
-        assert "_" not in label.replace("d_ff", "").replace("encoder_self", "").replace("d_", "")
+        assert "_" not in label.replace("d_ff", "").replace("d_", "")
+
+
+def test_heads_are_shown_as_people_count_them() -> None:
+    assert (
+        FIELDS["pruned_heads"].show(("encoder_self.0.1", "cross.1.0")) == "encoder:1.2\ncross:2.1"
+    )
 
 
 @pytest.mark.parametrize("python", ["None", "null", "True", "False", " core.", "``", "tuple"])
