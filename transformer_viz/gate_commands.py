@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from transformer_viz.window import Window
 
 MODELS = "Models (*.safetensors)"
-PAIRS = "Pairs of sentences (*.tsv *.tmx);;All files (*)"
+PAIRS = "Pairs of sentences (*.tsv *.tmx *.gz *.bz2 *.xz *.zip);;All files (*)"
 SAME_FILE = "This is the file of the model that is open; give the pruned one another name."
 _KEPT = (
     "The file has no weights of the heads that are off and translates as the model does without."

@@ -46,8 +46,8 @@ def read_sample(corpus: str, sentences: int, *, seed: int = 0) -> Sample:
     """At most so many sentences, of files the first ones.
 
     Args:
-        corpus: "grammar" for generated sentences of the test split; FILE.tsv, FILE.tmx or SRC,TGT
-            for translated text; another file for text of one language, a sentence a line.
+        corpus: "grammar" for generated sentences of the test split; FILE.tsv, FILE:2:4, FILE.tmx or
+            SRC,TGT for translated text; another file for text of one language, a sentence a line.
         seed: of the generated sentences.
 
     Raises:

@@ -52,6 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="translations of --source, line by line; several files are several references",
     )
     parser.add_argument(
+        "--partial",
+        action="store_true",
+        help="score what is left of a --corpus with lines that cannot be read",
+    )
+    parser.add_argument(
         "--tokenize",
         choices=("13a", "intl", "zh", "char", "none"),
         help="for BLEU (13a, or what the language of a test set needs); none for files that are "
@@ -99,7 +104,7 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     if args.test_set:
         test_set, pair, sentences = _from_test_set(args.test_set, args.cache)
     elif args.corpus:
-        sentences = _from_corpus(args.corpus)
+        sentences = _from_corpus(args.corpus, partial=args.partial)
     else:
         sentences = _from_files(args.source, args.reference)
     checkpoint = _load(args)
@@ -129,11 +134,18 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     return {name: result | {"beam": search.beam, "alpha": search.alpha}}
 
 
-def _from_corpus(corpus: str) -> list[tuple[str, list[str]]]:
+def _from_corpus(corpus: str, *, partial: bool) -> list[tuple[str, list[str]]]:
     from core.corpus.aligned import group_by_source, read_aligned
 
     text = read_aligned(corpus)
     print(text.report.summary(), file=sys.stderr)
+    if text.report.broken and not partial:
+        broken, counted = text.report.broken, text.report.counted
+        raise UserError(
+            f"{broken:,} {counted}{'s' * (broken > 1)} of {corpus} could not be read, so the "
+            "score would be that of another test set. Repair the file, or score the "
+            "rest with --partial."
+        )
     return list(group_by_source(text.pairs).items())
 
 

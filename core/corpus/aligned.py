@@ -11,65 +11,82 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
+from core.corpus.columns import LOOKED_AT, describe, find_layout, guess
 from core.corpus.line_reader import LineReader
 from core.corpus.read_report import Problem, ReadReport, Row
 from core.corpus.tmx import TmxReader
 from core.errors import UserError
 from core.files import is_file
 
-_TRANSLATED = re.compile(r"\.(tsv|tmx)(\.gz)?$", re.IGNORECASE)
-_TMX = re.compile(r"\.tmx(\.gz)?$", re.IGNORECASE)
-_TMX_LANGUAGES = re.compile(
-    r"(?P<file>.+\.tmx(\.gz)?):(?P<source>[\w-]+):(?P<target>[\w-]+)", re.IGNORECASE
-)
+_PACKED = r"(\.(gz|bz2|xz|zip))?"
+_TRANSLATED = re.compile(rf"\.(tsv|tmx){_PACKED}$", re.IGNORECASE)
+_TMX = re.compile(rf"\.tmx{_PACKED}$", re.IGNORECASE)
+_LANGUAGES = re.compile(r"(?P<file>.+):(?P<source>[\w-]+):(?P<target>[\w-]+)")
+_COLUMNS = re.compile(r"(?P<file>.+):(?P<source>[1-9]\d?):(?P<target>[1-9]\d?)")
 _END = b"\n"  # stands where a file has ended; no line holds it
 
 
+class _Spec(NamedTuple):
+    """What a text names: its files, and of one file the languages or the columns, from 0."""
+
+    files: list[Path]
+    languages: tuple[str, str] | None = None
+    columns: tuple[int, int] | None = None
+
+
 def files_of(spec: str) -> list[Path]:
-    """The one file of "FILE.tsv" or "FILE.tmx:SOURCE:TARGET", the two of "SOURCE,TARGET".
+    """The one file of "FILE.tsv", "FILE:2:4" or "FILE.tmx:en:de", the two of "SOURCE,TARGET".
 
     Raises:
         UserError: there are more.
     """
-    return _parsed(spec)[0]
+    return _parsed(spec).files
 
 
 def names_of(spec: str) -> list[str]:
-    """The same without folders, and with the languages, if any are named."""
-    files, languages = _parsed(spec)
-    return [":".join([path.name, *(languages or ())]) for path in files]
+    """The same without folders, and with the languages or columns, if any are named."""
+    files, languages, columns = _parsed(spec)
+    numbers = () if columns is None else [str(column + 1) for column in columns]
+    return [":".join([path.name, *(languages or numbers)]) for path in files]
 
 
 def pair_reader(spec: str) -> PairReader:
     """For whatever a spec names; raises UserError if a file cannot be opened."""
-    files, languages = _parsed(spec)
+    files, languages, columns = _parsed(spec)
     if len(files) == 1 and _TMX.search(files[0].name):
         return TmxReader(files[0], languages)
-    return AlignedReader(files)
+    return AlignedReader(files, columns)
 
 
 def is_translated(spec: str) -> bool:
     """Whether a spec names text of two languages, by its form; else it is one of lines."""
-    files = files_of(spec)
-    return len(files) == 2 or bool(_TRANSLATED.search(files[0].name))
+    files, _, columns = _parsed(spec)
+    return len(files) == 2 or columns is not None or bool(_TRANSLATED.search(files[0].name))
 
 
-def _parsed(spec: str) -> tuple[list[Path], tuple[str, str] | None]:
-    """Files, and the languages that are named."""
+def _parsed(spec: str) -> _Spec:
     if is_file(spec):
-        return [Path(spec)], None
-    if named := _TMX_LANGUAGES.fullmatch(spec):
-        return [Path(named["file"])], (named["source"], named["target"])
+        return _Spec([Path(spec)])
+    named = _LANGUAGES.fullmatch(spec)
+    if named and _TMX.search(named["file"]):
+        return _Spec([Path(named["file"])], languages=(named["source"], named["target"]))
+    named = _COLUMNS.fullmatch(spec)
+    if named and (is_file(named["file"]) or "," not in named["file"]):
+        source, target = int(named["source"]), int(named["target"])
+        if source == target:
+            raise UserError(f"{spec!r} names one column twice; name two, as in FILE:1:2.")
+        return _Spec([Path(named["file"])], columns=(source - 1, target - 1))
     names = spec.split(",")
     if len(names) > 2:
         raise UserError(
             f"Data {spec!r} is neither FILE.tsv, FILE.tmx nor SOURCE,TARGET: it has too many "
             "commas."
         )
-    return [Path(name) for name in names], None
+    return _Spec([Path(name) for name in names])
 
 
 class AlignedReader:
@@ -80,8 +97,15 @@ class AlignedReader:
         size: bytes of the files on disk.
     """
 
-    def __init__(self, files: Sequence[Path]) -> None:
-        """Raises UserError if a file cannot be opened."""
+    def __init__(self, files: Sequence[Path], columns: tuple[int, int] | None = None) -> None:
+        """
+        Args:
+            columns: of one file those of source and target, from 0; None: told by what they hold.
+
+        Raises:
+            UserError: a file cannot be opened.
+        """
+        self._chosen = columns
         self._files = [LineReader(path) for path in files]
         self.report = ReadReport(", ".join(file.path.name for file in self._files))
         self.size = sum(file.size for file in self._files)
@@ -113,20 +137,52 @@ class AlignedReader:
             raise UserError(f"No pair of sentences could be read. {self.report.summary()}.")
 
     def _columns(self) -> Iterator[Row]:
-        """Source and target in the first two tab-separated columns of each line."""
+        """Source and target in two of the tab-separated columns of each line.
+
+        Raises:
+            UserError: which columns they are cannot be told.
+        """
+        report, lines = self.report, self._cells()
+        first = list(islice(lines, LOOKED_AT))
+        layout = find_layout([cells for _, cells in first], self._chosen)
+        if layout is None:
+            raise self._unclear(first)
+        usual = self._chosen is None and (layout.source, layout.target) == (0, 1)
+        if not usual:
+            report.remarks.append(f"text from {layout.in_words}")
+        if layout.header:
+            report.note(Problem.HEADER, first.pop(0)[0])
+        for number, cells in chain(first, lines):
+            if max(layout.source, layout.target) >= len(cells):
+                report.note(Problem.NO_COLUMN, number)
+                continue
+            if usual and len(cells) > 2:
+                report.note(Problem.EXTRA_COLUMNS, number)
+            yield number, cells[layout.source], cells[layout.target]
+
+    def _cells(self) -> Iterator[tuple[int, list[str]]]:
+        """Of each line that has a tab, with its number."""
         report = self.report
         for number, raw in enumerate(self._files[0], start=1):
             report.lines = number
             text = _text(raw, number, report)
             if text is None:
                 continue
-            columns = text.split("\t")
-            if len(columns) == 1:
+            cells = text.split("\t")
+            if len(cells) == 1:
                 report.note(Problem.NO_TAB if text.strip() else Problem.EMPTY, number)
-                continue
-            if len(columns) > 2:
-                report.note(Problem.EXTRA_COLUMNS, number)
-            yield number, columns[0], columns[1]
+            else:
+                yield number, cells
+
+    def _unclear(self, first: Sequence[tuple[int, list[str]]]) -> UserError:
+        path = self._files[0].path
+        number, cells = first[-1]
+        source, target = guess([cells for _, cells in first])
+        return UserError(
+            f"Which columns of {path} are the two texts is unclear. Line {number:,} reads "
+            f"{describe(cells)}. Name the columns of source and target, as in "
+            f"{path.name}:{source}:{target}."
+        )
 
     def _lines_of_two(self) -> Iterator[Row]:
         """Line n of one file is the translation of line n of the other."""
@@ -171,7 +227,7 @@ def _text(raw: bytes | None, number: int, report: ReadReport) -> str | None:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
-        report.note(Problem.NOT_UTF8, number)
+        report.note_not_utf8(number, raw)
         return None
 
 
@@ -207,7 +263,8 @@ def read_lines(path: Path) -> list[str]:
             problem = next(
                 one for one in (Problem.NOT_UTF8, Problem.TOO_LONG) if one in report.problems
             )
-            raise UserError(f"{path}, line {number:,} is {problem}; put the file right first.")
+            remark = "".join(f"; {one}" for one in report.remarks) or "; put the file right first"
+            raise UserError(f"{path}, line {number:,} is {problem}{remark}.")
         lines.append(text)
     return lines
 

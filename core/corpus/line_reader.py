@@ -1,59 +1,16 @@
-"""The lines of a file as bytes, streamed; a gzipped file reads like what it holds."""
+"""The lines of a file as bytes, streamed; a compressed file reads like what it holds."""
 
 from __future__ import annotations
 
-import gzip
-import io
-import os
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import BinaryIO
 
+from core.corpus.encoding import wide_encoding
+from core.corpus.packed_file import PackedFile
 from core.errors import UserError
 
 LONGEST_LINE = 1_000_000  # bytes; a file without line ends must not fill the memory
-_GZIP = b"\x1f\x8b"  # no UTF-8 text begins like this
-_BUFFER = 1 << 18
-
-
-class PackedFile:
-    """A file whose bytes are read once, unpacked if it is gzipped.
-
-    Attributes:
-        size: bytes of the file on disk.
-    """
-
-    def __init__(self, path: Path) -> None:
-        """Raises UserError if the file cannot be opened."""
-        self.path = path
-        try:
-            self._file = io.BufferedReader(io.FileIO(path), _BUFFER)
-            self.size = os.fstat(self._file.fileno()).st_size
-        except OSError as error:
-            raise self._failure(error) from error
-
-    @property
-    def position(self) -> int:
-        """Bytes of the file on disk that have been read."""
-        return 0 if self._file.closed else self._file.tell()
-
-    @contextmanager
-    def unpacked(self) -> Iterator[BinaryIO]:
-        """What the file holds, closed afterwards; raises UserError if reading fails within."""
-        with self._file:
-            try:
-                if self._file.peek(2)[:2] != _GZIP:
-                    yield self._file
-                else:
-                    yield io.BufferedReader(gzip.GzipFile(fileobj=self._file), _BUFFER)
-            except (OSError, EOFError, zlib.error) as error:
-                raise self._failure(error) from error
-
-    def _failure(self, error: Exception) -> UserError:
-        reason = getattr(error, "strerror", None) or error
-        return UserError(f"Could not read {self.path}: {reason}.")
+_HEAD = 64
 
 
 class LineReader(PackedFile):
@@ -63,8 +20,13 @@ class LineReader(PackedFile):
     """
 
     def __iter__(self) -> Iterator[bytes | None]:
-        """Raises UserError if the file cannot be read to its end."""
+        """Raises UserError if the file cannot be read to its end, or is UTF-16 or UTF-32."""
         with self.unpacked() as lines:
+            if wide := wide_encoding(lines.peek(_HEAD)[:_HEAD]):
+                raise UserError(
+                    f"{self.path} is {wide}, as Excel's Unicode Text is; save it as UTF-8 "
+                    f"(iconv -f {wide} -t UTF-8)."
+                )
             while line := lines.readline(LONGEST_LINE + 1):
                 if line.endswith(b"\n"):
                     yield line[:-1]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from core.corpus.encoding import as_windows_1252
 from core.corpus.line_reader import LONGEST_LINE
 
 NAMED_LINES = 20
@@ -13,17 +15,28 @@ Row = tuple[int, str, str]  # number of the line, source, target
 
 
 class Problem(StrEnum):
-    """What a line or unit can have; the last three are put right, the others leave the pair out."""
+    """What a line or unit can have; the last four are put right, the others leave the pair out."""
 
     NOT_UTF8 = "not UTF-8"
     TOO_LONG = f"more than {LONGEST_LINE:,} bytes long"
     NO_TAB = "no tab"
+    NO_COLUMN = "fewer columns than were chosen"
     NO_LANGUAGE = "one of the languages missing"
     UNKNOWN_ENTITY = "a character written as an unknown entity"
+    CONTROL = "a character that XML does not allow, or one in another encoding"
     EMPTY = "an empty side"
     EXTRA_COLUMNS = "more than two columns (the first two are used)"
+    HEADER = "a header (left out)"
     CARRIAGE_RETURN = "a Windows line end (removed)"
     BYTE_ORDER_MARK = "a byte-order mark (removed)"
+
+
+BROKEN = frozenset(
+    {
+        *(Problem.NOT_UTF8, Problem.TOO_LONG, Problem.NO_TAB, Problem.NO_COLUMN),
+        *(Problem.UNKNOWN_ENTITY, Problem.CONTROL),
+    }
+)
 
 
 @dataclass(slots=True)
@@ -36,7 +49,7 @@ class Found:
     def note(self, line: int) -> None:
         self.count += 1
         if len(self.lines) < NAMED_LINES and line not in self.lines:
-            self.lines.append(line)
+            insort(self.lines, line)
 
     def describe(self, what: str, counted: str = "line") -> str:
         """ "12 × an empty side (lines 3, 8, 9, …)"."""
@@ -51,6 +64,7 @@ class ReadReport:
 
     Attributes:
         counted: what the numbers count, "line" or "unit".
+        remarks: what else is to be known about the reading, as ends of a sentence.
     """
 
     name: str
@@ -58,9 +72,24 @@ class ReadReport:
     lines: int = 0
     pairs: int = 0
     problems: dict[Problem, Found] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
 
     def note(self, problem: Problem, line: int) -> None:
         self.problems.setdefault(problem, Found()).note(line)
+
+    def note_not_utf8(self, line: int, raw: bytes) -> None:
+        """With the encoding that the first such line seems to have."""
+        word = as_windows_1252(raw)
+        if word is not None and Problem.NOT_UTF8 not in self.problems:
+            self.remarks.append(
+                f"in Windows-1252 (Latin-1) line {line:,} would read “{word}”: save it as UTF-8"
+            )
+        self.note(Problem.NOT_UTF8, line)
+
+    @property
+    def broken(self) -> int:
+        """How many lines or units could not be read, as against empty ones."""
+        return sum(found.count for problem, found in self.problems.items() if problem in BROKEN)
 
     def summary(self) -> str:
         """For people: "train.tsv: 12 lines, 10 pairs; 2 × an empty side (lines 3, 4)"."""
@@ -72,5 +101,6 @@ class ReadReport:
                     for problem in Problem
                     if problem in self.problems
                 ),
+                *self.remarks,
             ]
         )

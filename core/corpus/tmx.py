@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.parsers import expat
 
-from core.corpus.line_reader import LONGEST_LINE, PackedFile
+from core.corpus.line_reader import LONGEST_LINE
+from core.corpus.packed_file import PackedFile
 from core.corpus.read_report import Problem, ReadReport, Row
+from core.corpus.xml_text import FORBIDDEN, XmlText
 from core.errors import UserError
 
-_CHUNK = 1 << 16
 _NATIVE = {"bpt", "ept", "ph", "it", "ut"}  # hold codes of the program that wrote the file
 _WHITE = re.compile(r"[ \t\r\n]+")  # of XML; a no-break space is text
 
@@ -61,16 +62,19 @@ class TmxReader:
         """
         units = _Units()
         with self._file.unpacked() as unpacked:
-            while chunk := unpacked.read(_CHUNK):
+            text = XmlText(unpacked, str(self._path))
+            for chunk in text:
                 self._parse(units, chunk)
                 yield from self._rows(units)
-            self._parse(units, b"", final=True)
+            self._parse(units, "", final=True)
+        if text.remark:
+            self.report.remarks.append(text.remark)
         yield from self._rows(units)
         if not self.report.pairs:
             wanted = "" if self._languages is None else f" in {' and '.join(self._languages)}"
             raise UserError(f"No pair of sentences{wanted} could be read. {self.report.summary()}.")
 
-    def _parse(self, units: _Units, chunk: bytes, *, final: bool = False) -> None:
+    def _parse(self, units: _Units, chunk: str, *, final: bool = False) -> None:
         try:
             units.parser.Parse(chunk, final)
         except expat.ExpatError as error:
@@ -87,8 +91,8 @@ class TmxReader:
             number = self.report.lines
             if self._languages is None:
                 self._languages = self._two_of(list(unit), units.source_language)
-            if Problem.UNKNOWN_ENTITY in units.problems.pop(number, ()):
-                self.report.note(Problem.UNKNOWN_ENTITY, number)
+            if found := units.problems.pop(number, None):
+                self.report.note(min(found), number)
                 continue
             texts = [self._text(unit, language) for language in self._languages or ()]
             problem = _problem(texts)
@@ -183,6 +187,8 @@ class _Units:
 
     def _characters(self, text: str) -> None:
         if self._pieces is not None and not self._native and self._length <= LONGEST_LINE:
+            if FORBIDDEN in text:
+                self.problems.setdefault(self._begun, set()).add(Problem.CONTROL)
             self._pieces.append(text)
             self._length += len(text)
 

@@ -23,7 +23,7 @@ from transformer_viz.training.wording import duration
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.number_boxes import WholeBox
 
-FILES = "Pairs or texts (*.tsv *.tmx *.txt *.tsv.gz *.tmx.gz *.txt.gz);;All files (*)"
+FILES = "Pairs or texts (*.tsv *.tmx *.txt *.gz *.bz2 *.xz *.zip);;All files (*)"
 _ALIGNED = ("The sentences, one a line", "Their translations, line by line")
 _MOST_SENTENCES = 100_000
 _STEPS = 1000

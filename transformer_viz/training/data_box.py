@@ -26,7 +26,7 @@ from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.training.families import FamiliesButton
 from transformer_viz.training.list_style import list_style
 
-TABLES = "Tables of pairs (*.tsv *.tsv.gz *.tmx *.tmx.gz *.txt *.txt.gz);;All files (*)"
+TABLES = "Tables of pairs (*.tsv *.tmx *.txt *.gz *.bz2 *.xz *.zip);;All files (*)"
 _SPEC = Qt.ItemDataRole.UserRole
 _LIST_HEIGHT = 16 * GRID
 

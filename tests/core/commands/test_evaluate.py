@@ -172,3 +172,15 @@ def test_scores_in_8_bits_are_not_recorded(
     source = lines(tmp_path / "a.en", SOURCES)
     with pytest.raises(UserError, match="leave out --int8"):
         evaluate("--source", source, "--reference", source, "--int8", "--record")
+
+
+@pytest.mark.parametrize("bad", [b"\xff\tkaputt\n", b"no tab\n"])
+def test_a_broken_file_is_not_scored_unless_asked(
+    tmp_path: Path, evaluate: Evaluate, bad: bytes
+) -> None:
+    path = tmp_path / "a.tsv"
+    rows = zip(SOURCES, OUTPUT.values(), strict=True)
+    path.write_bytes("".join(f"{one}\t{other}\n" for one, other in rows).encode() + bad)
+    with pytest.raises(UserError, match=r"1 line of .* could not be read.*--partial"):
+        evaluate("--corpus", path)
+    assert evaluate("--corpus", path, "--partial")["sentences"] == 2

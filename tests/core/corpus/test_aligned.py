@@ -53,7 +53,8 @@ def test_what_is_wrong_is_left_out_counted_and_never_shifts_the_rest(tmp_path: P
         "3 × an empty side (lines 5, 6, 7); "
         "1 × more than two columns (the first two are used) (line 8); "
         "1 × a Windows line end (removed) (line 1); "
-        "1 × a byte-order mark (removed) (line 1)"
+        "1 × a byte-order mark (removed) (line 1); "
+        "in Windows-1252 (Latin-1) line 4 would read “ÿþ”: save it as UTF-8"
     )
 
 

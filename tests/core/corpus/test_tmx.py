@@ -214,3 +214,62 @@ def test_units_come_before_the_file_has_been_read(tmp_path: Path) -> None:
     assert next(rows) == (1, "n 0", "N 0")
     assert reader.position < reader.size / 2
     assert sum(1 for _ in rows) == 19_999
+
+
+UNITS = (unit(en="One.", de="Eins."), unit(en="Two.", de="Zwö{}lf."), unit(en="Three.", de="Drei."))
+
+
+@pytest.mark.parametrize(
+    "bad", [b"\x01", b"\x00", b"&#1;", b"&#x1F;", b"&#xFFFE;", b"\xef\xbf\xbe"]
+)
+def test_a_unit_with_a_forbidden_character_is_left_out_and_counted(
+    tmp_path: Path, bad: bytes
+) -> None:
+    path = written(tmp_path, tmx(*UNITS).encode().replace(b"{}", bad))
+    text = read_aligned(str(path))
+    assert text.pairs == (("One.", "Eins."), ("Three.", "Drei."))
+    assert text.report.problems == {Problem.CONTROL: Found(1, [2])}
+
+
+def test_allowed_references_stay(tmp_path: Path) -> None:
+    path = written(tmp_path, tmx(unit(en="a&#9;&amp;&#x41;", de="&#228;")))
+    assert pairs(path) == [("a &A", "ä")]
+
+
+@pytest.mark.parametrize("start", range(65_525, 65_540))
+def test_a_reference_across_two_chunks(tmp_path: Path, start: int) -> None:
+    text = tmx(unit(en="X" * 70_000, de="Eins."))
+    first = text.index("X")
+    text = text[:start] + "&#x41;" + text[start:]
+    assert pairs(written(tmp_path, text)) == [
+        ("X" * (start - first) + "A" + "X" * (70_000 + first - start), "Eins.")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("declared", "actual", "left_out", "remark"),
+    [
+        ("ISO-8859-1", "latin-1", 0, ""),
+        ("utf-16", "utf-16", 0, ""),
+        ("windows-1252", "utf-8", 0, "it declares cp1252 but is UTF-8"),
+        ("utf-16", "utf-8", 0, "it declares utf-16 but is not"),
+        ("utf-8", "latin-1", 1, ""),
+    ],
+)
+def test_the_encoding_is_what_the_bytes_say(
+    tmp_path: Path, declared: str, actual: str, left_out: int, remark: str
+) -> None:
+    text = tmx(*UNITS).replace("{}", "").replace('"1.0"', f'"1.0" encoding="{declared}"')
+    read = read_aligned(str(written(tmp_path, text.encode(actual))))
+    assert len(read.pairs) == 3 - left_out
+    assert (("Two.", "Zwölf.") in read.pairs) == (not left_out)
+    found = read.report.problems.get(Problem.CONTROL)
+    assert (0 if found is None else found.count) == left_out
+    assert remark in read.report.summary()
+
+
+@pytest.mark.parametrize("name", ["klingon", "hex", "idna"])
+def test_an_unknown_encoding_is_named(tmp_path: Path, name: str) -> None:
+    text = tmx(*UNITS).replace('"1.0"', f'"1.0" encoding="{name}"')
+    with pytest.raises(UserError, match=f"declares the encoding {name}, which is not known"):
+        pairs(written(tmp_path, text))
