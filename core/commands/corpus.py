@@ -17,6 +17,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--split", default=TRAIN, metavar="|".join(SPLITS), help="train or held-out combinations"
     )
+    parser.add_argument(
+        "--wide",
+        action="store_true",
+        help="with the words added for models that translate ordinary text as well",
+    )
     parser.add_argument("--jsonl", action="store_true", help="with words, alignment, trees, gold")
 
 
@@ -25,7 +30,10 @@ def run(args: argparse.Namespace) -> int:
     if args.count < 0:
         raise UserError(f"--count {args.count} is negative; give 0 or more sentences")
     families = [args.family] if args.family else None
-    for sentence in generate(args.count, seed=args.seed, split=args.split, families=families):
+    sentences = generate(
+        args.count, seed=args.seed, split=args.split, families=families, wide=args.wide
+    )
+    for sentence in sentences:
         if args.jsonl:
             print(json.dumps(sentence.to_dict(), ensure_ascii=False))
         else:

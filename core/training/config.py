@@ -55,6 +55,10 @@ class TrainingConfig:
         licence: of the files in ``data``; it is written into the model.
         grammar_pairs: pairs generated for an epoch, new ones every time.
         grammar_families: kinds of sentences that are generated; empty for all of them.
+        grammar_wide: draw from the whole lexicon, with the words that were added for models which
+            translate ordinary text as well.
+        whole_words: words that shall be one piece of the vocabulary even where the data has them
+            seldom, such as those of sentences that are to be shown.
         max_length: pairs with a side of more tokens are left out.
         source_batch_tokens, target_batch_tokens: of a batch, padding included.
         accumulation: batches of one update.
@@ -95,6 +99,8 @@ class TrainingConfig:
     licence: str | None = None
     grammar_pairs: int = 20_000
     grammar_families: tuple[str, ...] = ()
+    grammar_wide: bool = False
+    whole_words: tuple[str, ...] = ()
     max_length: int = 256
     source_batch_tokens: int = 25_000
     target_batch_tokens: int = 25_000
@@ -162,6 +168,12 @@ class TrainingConfig:
             self.probes,
             f"up to {MOST_PROBES} sentences of up to {LONGEST_PROBE} characters, none empty, each "
             "alone or with its translation after one tab",
+        )
+        require(
+            all(word and not any(map(str.isspace, word)) for word in self.whole_words),
+            "whole_words",
+            self.whole_words,
+            "words, each without a space",
         )
         self._require_families()
         for field, most in _MOST.items():

@@ -84,6 +84,7 @@ class TrainingData:
                     glosses=config.gloss_weight > 0,
                     max_length=config.max_length,
                     families=config.grammar_families,
+                    wide=config.grammar_wide,
                 )
             )
 

@@ -20,16 +20,20 @@ def generated_epoch(
     glosses: bool,
     max_length: int,
     families: Sequence[str] = (),
+    wide: bool = False,
 ) -> EncodedPairs:
     """``count`` training sentences drawn with ``seed + epoch``, without those that do not fit.
 
-    ``families``: what sentences there are; all if it is empty.
+    ``families``: what sentences there are; all if it is empty. ``wide``: from the whole lexicon.
     """
     gloss_encoder = GlossEncoder(tokenizer)
+    sentences = generate(
+        count, seed=seed + epoch, split="train", families=families or None, wide=wide
+    )
     pairs = (
         gloss_encoder.encode(sentence)
         if glosses
         else encode_pair(sentence.source, sentence.target, tokenizer)
-        for sentence in generate(count, seed=seed + epoch, split="train", families=families or None)
+        for sentence in sentences
     )
     return EncodedPairs.pack([pair for pair in pairs if fits(pair, max_length)])

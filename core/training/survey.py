@@ -134,6 +134,7 @@ def fingerprint(config: TrainingConfig, watch: Watch) -> dict[str, Any]:
         "validation_pairs": config.validation_pairs,
         "grammar_pairs": config.grammar_pairs,
         "grammar_families": list(config.grammar_families),
+        "grammar_wide": config.grammar_wide,
         "seed": config.seed,
         "grammar": crc32(grammar.encode()),
         "files": [

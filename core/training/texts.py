@@ -64,7 +64,9 @@ def grammar_sample(config: TrainingConfig) -> Iterator[Sentence]:
 
 def _generate(config: TrainingConfig, count: int, split: str) -> Iterator[Sentence]:
     families = config.grammar_families or None
-    return generate(count, seed=config.seed, split=split, families=families)
+    return generate(
+        count, seed=config.seed, split=split, families=families, wide=config.grammar_wide
+    )
 
 
 def chunks(rows: Iterator[TrainingRow]) -> Iterator[list[TrainingRow]]:

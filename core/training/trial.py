@@ -130,6 +130,7 @@ def _sample(training: TrainingConfig) -> tuple[list[Sentence | Pair], int, list[
                 seed=training.seed,
                 split="train",
                 families=training.grammar_families or None,
+                wide=training.grammar_wide,
             )
             total += training.grammar_pairs
         else:

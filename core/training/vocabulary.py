@@ -11,13 +11,15 @@ from core.training.texts import grammar_sample, training_rows
 
 VOCABULARY_PAIRS = 500_000
 VOCABULARY_CHARACTERS = 100_000_000
+WHOLE_WORD_COUNT = 500
 
 
 def tokenizer_lines(survey: Survey, config: TrainingConfig, watch: Watch) -> Iterator[str]:
     """The sentences of both languages that the vocabulary is learned from.
 
     Of a large corpus these are ``VOCABULARY_PAIRS`` or ``VOCABULARY_CHARACTERS``, whichever are
-    fewer, spread evenly over the files.
+    fewer, spread evenly over the files. ``whole_words`` count as if they stood there
+    ``WHOLE_WORD_COUNT`` times more, which byte-pair encoding then merges into one piece.
     """
     total = survey.pairs
     wanted = min(total, VOCABULARY_PAIRS)
@@ -31,3 +33,5 @@ def tokenizer_lines(survey: Survey, config: TrainingConfig, watch: Watch) -> Ite
     for sentence in grammar_sample(config):
         yield sentence.source
         yield sentence.target
+    for word in config.whole_words:
+        yield " ".join([word] * WHOLE_WORD_COUNT)

@@ -30,7 +30,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("decoder_heads", "encoder_d_ff", "decoder_d_ff", "dropout", "label_smoothing"),
         *("device", "precision", "seed"),
     ),
-    "Data": (*("grammar_pairs", "validation_pairs", "max_length", "licence"),),
+    "Data": (
+        *("grammar_pairs", "grammar_wide", "validation_pairs", "whole_words", "max_length"),
+        "licence",
+    ),
     "Recipe": (
         *("accumulation", "cooldown", "clip_norm", "adam_beta1", "adam_beta2", "adam_epsilon"),
         *("gloss_weight", "init_scale"),

@@ -54,6 +54,16 @@ WORDS: dict[str, Words] = {
     "seed": Words(
         "Seed", "Decides the vocabulary, the weights, the dropout and the order of the batches."
     ),
+    "grammar_wide": Words(
+        "Wide lexicon",
+        "Whether the generated sentences also have the words that were added for models which "
+        "translate ordinary text as well.",
+    ),
+    "whole_words": Words(
+        "Whole words",
+        "Words that become one piece of the vocabulary even where the data has them seldom, one "
+        "in each line.",
+    ),
     "grammar_pairs": Words(
         "Generated pairs", "Sentence pairs generated for each epoch, new ones every time."
     ),

@@ -9,7 +9,7 @@ from typing import TypeVar
 from zlib import crc32
 
 from core.corpus.grammar.dependencies import DependencyKind
-from core.corpus.grammar.entries import Adjective, Noun, SemanticClass, Tense
+from core.corpus.grammar.entries import Adjective, Noun, SemanticClass, Tense, Verb
 from core.corpus.grammar.lexicon import ADJECTIVES
 from core.corpus.grammar.sentence import English, German, Link
 
@@ -39,12 +39,16 @@ def nouns_held_out(first: Noun, second: Noun) -> bool:
 
 
 @cache
-def adjectives_of(noun: str, semantic: SemanticClass, held: bool) -> tuple[Adjective, ...]:
+def adjectives_of(
+    noun: str, semantic: SemanticClass, held: bool, wide: bool
+) -> tuple[Adjective, ...]:
     """The adjectives that go with ``noun``, held out in combination with it or not."""
     return tuple(
         adjective
         for adjective in ADJECTIVES
-        if semantic in adjective.classes and held_out(noun, adjective.english) == held
+        if semantic in adjective.classes
+        and held_out(noun, adjective.english) == held
+        and (wide or not adjective.wide)
     )
 
 
@@ -53,13 +57,15 @@ class Draft:
 
     In the train split no held-out combination can be chosen. ``held`` tells whether one was: a
     test sentence needs it. ``tense`` is that of subordinate clauses, ``used`` the nouns so far.
+    Wide entries of the lexicon can be chosen only if ``wide``.
     """
 
-    __slots__ = ("_adjectives", "held", "links", "random", "split", "tense", "used")
+    __slots__ = ("_adjectives", "held", "links", "random", "split", "tense", "used", "wide")
 
-    def __init__(self, random: Random, split: str) -> None:
+    def __init__(self, random: Random, split: str, *, wide: bool = False) -> None:
         self.random = random
         self.split = split
+        self.wide = wide
         self.links: list[Link] = []
         self.held = False
         self.tense = Tense.PAST
@@ -68,7 +74,7 @@ class Draft:
 
     def fork(self) -> Draft:
         """A draft that continues from here on its own."""
-        fork = Draft(self.random, self.split)
+        fork = Draft(self.random, self.split, wide=self.wide)
         fork.links = list(self.links)
         fork.held = self.held
         fork.tense = self.tense
@@ -80,6 +86,8 @@ class Draft:
         return self.random.random() < probability
 
     def pick(self, choices: Sequence[T]) -> T:
+        if not self.wide and isinstance(choices[0], Noun | Verb | Adjective):
+            choices = [entry for entry in choices if not entry.wide]  # type: ignore[attr-defined]
         return choices[int(self.random.random() * len(choices))]
 
     def noun(self, choices: Sequence[Noun]) -> Noun:
@@ -94,14 +102,15 @@ class Draft:
 
     def adjective(self, noun: Noun) -> Adjective:
         """An adjective that goes with ``noun``."""
-        choices = adjectives_of(noun.english, noun.semantic, False)
+        free = adjectives_of(noun.english, noun.semantic, False, self.wide)
+        choices = free
         if self.split == TEST and self.chance(0.8):
-            choices = adjectives_of(noun.english, noun.semantic, True) or choices
+            choices = adjectives_of(noun.english, noun.semantic, True, self.wide) or free
         adjective = self.pick(choices)
         for _ in range(4):
             if adjective not in self._adjectives:
                 break
-            adjective = self.pick(adjectives_of(noun.english, noun.semantic, False))
+            adjective = self.pick(free)
         self._adjectives.append(adjective)
         self.combine(noun, adjective)
         return adjective

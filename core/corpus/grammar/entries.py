@@ -84,7 +84,7 @@ class Noun:
     """A noun without number forms of its own (``countable`` False) has empty plurals.
 
     A weak noun has its genitive form in the accusative and dative singular too.
-    ``pronoun`` is "he" or "she" for persons, otherwise "it".
+    ``pronoun`` is "he" or "she" for persons, otherwise "it". ``wide``: see ``lexicon``.
     """
 
     english: str
@@ -96,6 +96,7 @@ class Noun:
     semantic: SemanticClass
     pronoun: str = "it"
     weak: bool = False
+    wide: bool = False
 
     @property
     def countable(self) -> bool:
@@ -144,7 +145,10 @@ class GermanVerb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
-    """``passive``: the clause has a passive in both languages (with werden in German)."""
+    """``passive``: the clause has a passive in both languages (with werden in German).
+
+    ``wide``: see ``lexicon``.
+    """
 
     english: EnglishVerb
     german: GermanVerb
@@ -152,6 +156,7 @@ class Verb:
     subjects: frozenset[SemanticClass]
     objects: frozenset[SemanticClass] = frozenset()
     passive: bool = False
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +194,7 @@ class Adjective:
 
     ``attributive``: "müd", "hoh", "dunkl". The comparative stem stands predicatively as it is,
     the superlative as "am" + stem + "en". Without comparison ("red", "blind") both are empty.
+    ``wide``: see ``lexicon``.
     """
 
     english: str
@@ -199,6 +205,7 @@ class Adjective:
     german_comparative: str
     german_superlative: str
     classes: frozenset[SemanticClass]
+    wide: bool = False
 
     @property
     def graded(self) -> bool:

@@ -15,13 +15,19 @@ __all__ = ["FAMILIES", "Sentence", "detokenise", "generate", "minimal_pairs"]
 
 
 def generate(
-    count: int, *, seed: int, split: str = TRAIN, families: Sequence[str] | None = None
+    count: int,
+    *,
+    seed: int,
+    split: str = TRAIN,
+    families: Sequence[str] | None = None,
+    wide: bool = False,
 ) -> Iterator[Sentence]:
     """``count`` sentences of the named families (default: all), mixed by weight.
 
     The stream depends on the arguments alone, and a shorter one is the beginning of a longer one.
     The two readings of a coreference sentence follow each other; where the antecedents' genders
-    differ they share a ``pair``. Raises UserError for an unknown family or split.
+    differ they share a ``pair``. ``wide`` draws from the whole lexicon, wide entries included.
+    Raises UserError for an unknown family or split.
     """
     names = check_families(families)
     check_split(split)
@@ -30,7 +36,7 @@ def generate(
     made = 0
     while made < count:
         (family,) = random.choices(names, cum_weights=cumulative)
-        sentences = build(family, random, split)
+        sentences = build(family, random, split, wide=wide)
         if len(sentences) == 2:
             sentences = as_pair(sentences[0], sentences[1], f"{split}-{seed}-{made}")
         for sentence in sentences[: count - made]:

@@ -47,12 +47,12 @@ FAMILIES = MappingProxyType({name: weight for name, (weight, _) in _FAMILIES.ite
 """Every family with its weight in a mixed stream."""
 
 
-def build(family: str, random: Random, split: str) -> tuple[Sentence, ...]:
+def build(family: str, random: Random, split: str, *, wide: bool = False) -> tuple[Sentence, ...]:
     """The sentences of one draw: two for both readings of "it", otherwise one.
 
     Empty where the draw led nowhere or, in the test split, to no held-out combination.
     """
-    draft = Draft(random, split)
+    draft = Draft(random, split, wide=wide)
     return finished(_FAMILIES[family][1](draft), draft, family)
 
 

@@ -29,6 +29,12 @@ def test_prints_json_lines_of_one_family_and_split(capsys: pytest.CaptureFixture
     assert records == [each.to_dict() for each in expected]
 
 
+def test_prints_sentences_of_the_whole_lexicon(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--count", "5", "--wide") == 0
+    expected = [f"{each.source}\t{each.target}" for each in generate(5, seed=1, wide=True)]
+    assert capsys.readouterr().out.split("\n")[:-1] == expected
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

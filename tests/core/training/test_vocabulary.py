@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from core.errors import UserError
+from core.text.sentence_pieces import train_tokenizer
 from core.training import vocabulary
 from core.training.config import GRAMMAR, TrainingConfig
 from core.training.preparation import unwatched
@@ -47,3 +50,17 @@ def test_a_large_one_is_sampled_evenly(
 def test_the_grammar_adds_a_sample_of_its_own(config: TrainingConfig) -> None:
     mixed = TrainingConfig(data=(*config.data, GRAMMAR), grammar_pairs=7, validation_pairs=1)
     assert len(lines(mixed)) == 2 * (99 + 7)
+
+
+def test_rare_words_become_one_piece_where_they_are_asked_for(config: TrainingConfig) -> None:
+    rare = "registration"
+    asked = replace(config, whole_words=(rare, "2009"))
+    assert len(train_tokenizer(lines(config), 60).encode(rare)) > 1
+    tokenizer = train_tokenizer(lines(asked), 60)
+    assert [len(tokenizer.encode(word)) for word in (rare, "2009")] == [1, 1]
+
+
+@pytest.mark.parametrize("word", ["", "two words", "tab\t"])
+def test_whole_words_have_no_spaces(config: TrainingConfig, word: str) -> None:
+    with pytest.raises(UserError, match=r"^whole_words = .* words, each without a space"):
+        replace(config, whole_words=(word,))

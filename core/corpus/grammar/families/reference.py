@@ -124,13 +124,16 @@ def owned(draft: Draft, thing: Noun, case: Case, owner: Owner, number: Number = 
 
 
 @cache
-def _verbs_with(things: tuple[Noun, ...], owners: C) -> tuple[tuple[Verb, tuple[Noun, ...]], ...]:
-    """Verbs that owners of a class do to some of ``things``, with those."""
+def _verbs_with(things: tuple[Noun, ...], owners: C) -> tuple[Verb, ...]:
+    """Verbs that owners of a class do to some of ``things``."""
     return tuple(
-        (verb, fitting)
-        for verb in verbs_of(owners, Frame.TRANSITIVE)
-        if (fitting := tuple(thing for thing in things if thing.semantic in verb.objects))
+        verb for verb in verbs_of(owners, Frame.TRANSITIVE) if _objects_among(things, verb)
     )
+
+
+@cache
+def _objects_among(things: tuple[Noun, ...], verb: Verb) -> tuple[Noun, ...]:
+    return tuple(thing for thing in things if thing.semantic in verb.objects)
 
 
 def _own_object(draft: Draft) -> tuple[Composition, ...]:
@@ -138,11 +141,12 @@ def _own_object(draft: Draft) -> tuple[Composition, ...]:
     tense = random_tense(draft)
     if draft.chance(0.75):
         owner = _person(draft)
-        verb, things = draft.pick(_verbs_with(PERSONAL, C.PERSON))
+        things = PERSONAL
+        verb = draft.pick(_verbs_with(things, C.PERSON))
     else:
         owners, things = BELONGINGS[3]
         owner = _owner(draft, draft.noun(owners), Case.NOMINATIVE)
-        verb, things = draft.pick(_verbs_with(things, C.INSTITUTION))
+        verb = draft.pick(_verbs_with(things, C.INSTITUTION))
     group = verb_group(
         draft,
         verb.english,
@@ -152,7 +156,7 @@ def _own_object(draft: Draft) -> tuple[Composition, ...]:
         negated=draft.chance(0.2),
     )
     result = Clause(draft, owner.phrase, group)
-    thing = draft.noun(things)
+    thing = draft.noun(_objects_among(things, verb))
     number = PLURAL if thing.countable and draft.chance(0.2) else SINGULAR
     add_object(draft, result, verb, owned(draft, thing, Case.ACCUSATIVE, owner, number))
     return compose(result, draft)

@@ -1,6 +1,10 @@
 """The words of the generated corpus, read once from the tables of this folder.
 
 Every English word has one German translation, and no English form belongs to two entries.
+
+Entries that are ``wide`` were added for models that translate ordinary text as well. The corpus has
+them only where it is asked for with ``wide``, so that models trained on it before, and what was
+measured on them, stay comparable.
 """
 
 from core.corpus.grammar.lexicon.tables import (

@@ -1,7 +1,11 @@
-"""Reads the lexicon's tables: tab-separated, the first line names the columns."""
+"""Reads the lexicon's tables: tab-separated, the first line names the columns.
+
+Nouns, verbs and adjectives have a second table each, "wide_nouns" and so on, of wide entries.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.resources import files
 
 from core.corpus.grammar.entries import (
@@ -46,6 +50,13 @@ def read_table(name: str) -> list[dict[str, str]]:
     return [dict(zip(columns, line.split("\t"), strict=True)) for line in lines]
 
 
+def _both(name: str) -> Iterator[tuple[bool, dict[str, str]]]:
+    """The rows of table ``name``, then those of the wide one; each with whether it is wide."""
+    for wide, table in ((False, name), (True, f"wide_{name}")):
+        for row in read_table(table):
+            yield wide, row
+
+
 def classes(text: str) -> frozenset[SemanticClass]:
     """The semantic classes of a comma-separated list of classes and groups."""
     names = text.split(",") if text else []
@@ -57,6 +68,7 @@ def classes(text: str) -> frozenset[SemanticClass]:
 def read_nouns() -> tuple[Noun, ...]:
     return tuple(
         Noun(
+            wide=wide,
             english=row["english"],
             english_plural=row["english_plural"],
             german=row["german"],
@@ -67,7 +79,7 @@ def read_nouns() -> tuple[Noun, ...]:
             pronoun=row["pronoun"],
             weak=row["declension"] == "weak",
         )
-        for row in read_table("nouns")
+        for wide, row in _both("nouns")
     )
 
 
@@ -93,6 +105,7 @@ def german_verb(row: dict[str, str]) -> GermanVerb:
 def read_verbs() -> tuple[Verb, ...]:
     return tuple(
         Verb(
+            wide=wide,
             english=EnglishVerb(
                 base=row["base"],
                 third=row["third"],
@@ -107,7 +120,7 @@ def read_verbs() -> tuple[Verb, ...]:
             objects=classes(row["objects"]),
             passive=row["passive"] == "passive",
         )
-        for row in read_table("verbs")
+        for wide, row in _both("verbs")
     )
 
 
@@ -125,6 +138,7 @@ def read_causatives() -> tuple[Causative, ...]:
 def read_adjectives() -> tuple[Adjective, ...]:
     return tuple(
         Adjective(
+            wide=wide,
             english=row["english"],
             comparative=row["comparative"],
             superlative=row["superlative"],
@@ -134,7 +148,7 @@ def read_adjectives() -> tuple[Adjective, ...]:
             german_superlative=row["german_superlative"],
             classes=classes(row["classes"]),
         )
-        for row in read_table("adjectives")
+        for wide, row in _both("adjectives")
     )
 
 

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from core.corpus.grammar.conjugation import GERMAN_AUXILIARIES, MODALS
-from core.corpus.grammar.entries import Case, Degree, Gender, GermanVerb, Number
+from core.corpus.grammar.entries import Case, Degree, Gender, GermanVerb, Number, SemanticClass
 from core.corpus.grammar.lexicon import (
     ADJECTIVES,
     ADVERBS,
@@ -69,7 +69,9 @@ def german_words() -> set[str]:
 def english_words() -> set[str]:
     words: set[str] = set()
     for noun in NOUNS:
-        words |= {noun.english, noun.english_plural, f"{noun.english}'s"} - {""}
+        words |= {noun.english, noun.english_plural} - {""}
+        if noun.semantic is SemanticClass.PERSON:
+            words.add(f"{noun.english}'s")
     for verb in VERBS:
         english = verb.english
         words |= {english.base, english.third, english.past, english.participle}
