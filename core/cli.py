@@ -24,6 +24,7 @@ COMMANDS = {
     "import": "make a model of another program one file",
     "get": "get a translation model from the hub",
     "data": "download a corpus to train or to evaluate on",
+    "prepare": "make corpora ready for training, as a recipe says",
     "corpus": "print sentences of the generated corpus",
     "estimate": "say what a training run would need",
     "train": "train a model",

@@ -62,7 +62,8 @@ def from_mapping(cls: type[T], values: Mapping[str, Any]) -> T:
 
 
 def _coerce(name: str, value: Any, expected: Any) -> Any:
-    """Accept an int where a float is asked for and a list where a tuple is; refuse the rest."""
+    """Accept an int where a float is asked for, a list where a tuple is, and a mapping where a
+    configuration is; refuse the rest."""
     options = (
         typing.get_args(expected)
         if typing.get_origin(expected) in (types.UnionType, typing.Union)
@@ -72,13 +73,17 @@ def _coerce(name: str, value: Any, expected: Any) -> Any:
         if typing.get_origin(option) is tuple and isinstance(value, list | tuple):
             element = typing.get_args(option)[0]
             return tuple(_coerce(name, item, element) for item in value)
+        is_configuration = isinstance(option, type) and dataclasses.is_dataclass(option)
+        if is_configuration and isinstance(value, Mapping):
+            return from_mapping(option, value)
         if option in (int, float) and type(value) in (int, option):
             _require_size(name, value)
         if option is float and type(value) is int:
             return float(value)
         if type(value) is option:
             return value
-    allowed = " or ".join(_IN_WORDS[typing.get_origin(option) or option] for option in options)
+    kinds = [typing.get_origin(option) or option for option in options]
+    allowed = " or ".join(_IN_WORDS.get(kind, "an object") for kind in kinds)
     raise UserError(f"{name} = {value!r} is not possible; allowed: {allowed}.")
 
 

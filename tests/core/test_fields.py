@@ -17,6 +17,11 @@ class Example:
     marks: tuple[int, ...] = field(default_factory=tuple)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Outer:
+    inner: tuple[Example, ...]
+
+
 def test_lists_become_tuples_with_their_elements_coerced() -> None:
     example = from_mapping(Example, {"names": ["a", "b"], "rates": [1, 0.5], "limit": 3})
     assert example == Example(names=("a", "b"), rates=(1.0, 0.5), limit=3.0)
@@ -44,6 +49,16 @@ def test_lists_become_tuples_with_their_elements_coerced() -> None:
 def test_other_values_are_errors(values: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
         from_mapping(Example, values)
+
+
+def test_a_configuration_can_hold_others() -> None:
+    assert from_mapping(Outer, {"inner": [{"limit": 2}, {}]}) == Outer(
+        inner=(Example(limit=2.0), Example())
+    )
+    with pytest.raises(UserError, match="Example has no setting 'other'"):
+        from_mapping(Outer, {"inner": [{"other": 2}]})
+    with pytest.raises(UserError, match="inner = 3 is not possible; allowed: an object"):
+        from_mapping(Outer, {"inner": [3]})
 
 
 def test_a_default_factory_makes_a_field_optional() -> None:

@@ -1,0 +1,1 @@
+"""Corpora made ready for training, as a recipe says: cleaned, varied and weighted."""
