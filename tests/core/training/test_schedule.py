@@ -46,6 +46,21 @@ def test_cooldown_falls_linearly_to_zero_after_the_last_update() -> None:
     assert learning_rate(101, d_model=4, warmup=2, total=100, cooldown=0.2) == 0.0
 
 
+@pytest.mark.parametrize("done", [4_000, 9_000, 20_150])
+def test_a_cooldown_can_begin_wherever_a_run_is_stopped(done: int) -> None:
+    """``resume RUN --steps`` done / (1 - cooldown): no jump, and zero at the new end."""
+    total = round(done / 0.8)
+
+    def rate(update: int) -> float:
+        return learning_rate(update, d_model=256, warmup=2_000, total=total, cooldown=0.2)
+
+    before = learning_rate(done, d_model=256, warmup=2_000)
+    assert rate(done) == pytest.approx(before)
+    assert rate(done + 1) == pytest.approx(before, rel=0.01)
+    assert rate(done + 1) < before
+    assert rate(total) == pytest.approx(before / (total + 1 - done))
+
+
 def test_updates_are_counted_from_one() -> None:
     with pytest.raises(ValueError, match="from 1"):
         base(0)
