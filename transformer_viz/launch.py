@@ -38,13 +38,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments and arguments[0] in COMMANDS:
         return run_command(arguments)
     options = _parse(arguments)
-    if options.file is not None and not _is_known(options.file):
-        print(f"transformer-viz: {_unknown(options.file)}", file=sys.stderr)
-        return 2
 
     from transformer_viz.preflight import problem
 
     found = problem(offscreen=options.screenshot is not None)
+    file = options.file
+    # a window says itself what it cannot open, but a bare name may be a mistyped command
+    if file is not None and not _is_known(file) and (found is not None or _is_bare(file)):
+        found = _unknown(file)
     if found is not None:
         print(f"transformer-viz: {found}", file=sys.stderr)
         return 2
@@ -99,6 +100,10 @@ def _is_known(file: Path) -> bool:
     return is_there(file) or any(str(file) == path.stem for path in bundled_models())
 
 
+def _is_bare(file: Path) -> bool:
+    return not file.suffix and len(file.parts) == 1
+
+
 def _unknown(file: Path) -> str:
     """What to do about a name that may be a mistyped command, model or file."""
     name = str(file)
@@ -106,7 +111,7 @@ def _unknown(file: Path) -> str:
     near = get_close_matches(name, [*COMMANDS, *models], n=1)
     if near:
         return f"There is no command, file or bundled model {name!r}; did you mean {near[0]!r}?"
-    if file.suffix or len(file.parts) > 1:
+    if not _is_bare(file):
         return f"{name} does not exist; check the name."
     return (
         f"There is no command, file or bundled model {name!r}; `transformer-viz --help` lists the "

@@ -70,8 +70,16 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_wrong_name_is_said_before_displays_are_spoken_of(
     name: str, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "transformer_viz.preflight.problem", lambda **_options: pytest.fail("displays")
-    )
+    monkeypatch.setattr("transformer_viz.preflight.problem", lambda **_options: "no display")
     assert launch.main([str(Path(name))]) == 2
-    assert said in capsys.readouterr().err.replace("\\", "/")
+    printed = capsys.readouterr().err.replace("\\", "/")
+    assert said in printed
+    assert "display" not in printed
+
+
+def test_a_mistyped_command_opens_no_window(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("transformer_viz.preflight.problem", lambda **_options: None)
+    assert launch.main(["tranlate"]) == 2
+    assert "did you mean 'translate'?" in capsys.readouterr().err
