@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.checkpoints.header import Header
+from core.checkpoints.split import split_of
 from core.config import ModelConfig
 
 _GOLD_SHARES = (
@@ -52,7 +53,9 @@ def _lines(name: str, header: Header) -> Iterator[str]:
     scores = about.get("scores", {})
     for test_set, score in scores.items():
         if isinstance(score, Mapping) and "bleu" in score:
-            yield from _table(f"Scores on {test_set}", _references(score))
+            split = score.get("split") or split_of(test_set, about)
+            of = f", {split} data" if split else ""
+            yield from _table(f"Scores on {test_set}{of}", _references(score))
     if "gold" in scores:
         yield from _gold(scores["gold"])
     recipe = {key: _value(value) for key, value in about.get("training", {}).items()}

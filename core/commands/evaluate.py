@@ -96,6 +96,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     """Print the scores; return them by the name of the test set."""
+    from core.checkpoints.split import split_of
     from core.corpus.aligned import names_of
     from core.decoding.translate import translate
     from core.evaluation.metrics import score, tokenizer_for
@@ -123,14 +124,18 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
         test_set=test_set,
         pair=pair,
     )
+    name = args.test_set or (names_of(args.corpus)[0] if args.corpus else args.source.name)
+    split = None if args.test_set else split_of(name, checkpoint.provenance)
     result = {"sentences": len(sentences), **scores.to_dict()}
+    if split is not None:
+        result["split"] = split.value
+        print(f"{name}: {split.warning}.", file=sys.stderr)
     if args.json:
         print(json.dumps(result))
     else:
-        print(f"{len(sentences):,} sentences")
+        print(f"{len(sentences):,} sentences{'' if split is None else f' of {split} data'}")
         print(f"BLEU {scores.bleu:.1f}  {scores.bleu_signature}")
         print(f"chrF {scores.chrf:.1f}  {scores.chrf_signature}")
-    name = args.test_set or (names_of(args.corpus)[0] if args.corpus else args.source.name)
     return {name: result | {"beam": search.beam, "alpha": search.alpha}}
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
+from core.corpus.aligned import names_of
 from core.training.config import RunConfig
 from core.training.data import data_names, licence
 
@@ -28,9 +29,11 @@ def software_versions() -> dict[str, str]:
 def provenance(config: RunConfig, *, command: str, step: int) -> dict[str, Any]:
     """What a checkpoint of this run says of itself; file names without their folders."""
     recipe = config.training.to_dict() | {"data": data_names(config.training)}
-    recipe.pop("validation")
+    files = recipe.pop("validation")
+    validation = [name for spec in files for name in names_of(spec)]
     return {
         "data": data_names(config.training),
+        **({"validation": validation} if validation else {}),
         "licence": licence(config.training),
         "command": command,
         "seed": config.training.seed,

@@ -184,3 +184,23 @@ def test_a_broken_file_is_not_scored_unless_asked(
     with pytest.raises(UserError, match=r"1 line of .* could not be read.*--partial"):
         evaluate("--corpus", path)
     assert evaluate("--corpus", path, "--partial")["sentences"] == 2
+
+
+def test_validation_data_is_called_that(
+    tmp_path: Path,
+    command: Callable[..., int],
+    small: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = lines(tmp_path / "dev.tsv", ["The dog sleeps.\tDer Hund schläft."])
+    words = ("--out", tmp_path / "run", "--steps", "4", "--threads", "1", "--validation", path)
+    assert command("train", "tiny", *words, "--set", *small) == 0
+    capsys.readouterr()
+    model = tmp_path / "run" / "model.safetensors"
+    assert command("evaluate", "--model", model, "--corpus", path, "--json") == 0
+    out, error = capsys.readouterr()
+    assert json.loads(out)["split"] == "validation"
+    assert "this is a validation score, not a test score" in error
+    other = lines(tmp_path / "test.tsv", ["The dog sleeps.\tDer Hund schläft."])
+    assert command("evaluate", "--model", model, "--corpus", other, "--json") == 0
+    assert "split" not in json.loads(capsys.readouterr().out)
