@@ -6,6 +6,7 @@ Legend: N rows (hypotheses), V vocabulary, C candidates of a row.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -38,8 +39,7 @@ def best_next(
         log-probabilities and tokens, [N, min(count, V)] each; -inf where nothing may come.
     """
     log_probabilities = torch.log_softmax(logits, dim=-1, out=logits)  # [N, V]
-    for never in (config.pad_id, config.bos_id, *config.unchosen_ids):
-        log_probabilities[:, never].fill_(_NEVER)
+    log_probabilities.index_fill_(1, _never_chosen(config, logits.device), _NEVER)
     if any(must_end):
         ending = torch.tensor(must_end, device=logits.device)[:, None]  # [N, 1]
         is_end = torch.arange(logits.shape[-1], device=logits.device) == config.eos_id  # [V]
@@ -65,8 +65,27 @@ def top_k(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     end = groups * _MEMBERS
     grouped = values[:, :end].view(-1, _MEMBERS, groups)  # every V/32-th together
     chosen = grouped.amax(dim=1).topk(k).indices  # [N, k]
-    members = chosen[..., None] + torch.arange(0, end, groups, device=values.device)  # [N, k, 32]
-    beyond = torch.arange(end, width, device=values.device).expand(len(values), -1)
-    candidates = torch.cat([members.flatten(1), beyond], dim=1)  # [N, C]
+    starts, beyond = _members(width, values.device)
+    members = (chosen[..., None] + starts).flatten(1)  # [N, k · 32]
+    candidates = torch.cat([members, beyond.expand(len(values), -1)], dim=1)  # [N, C]
     best, where = values.gather(1, candidates).topk(k)
     return best, candidates.gather(1, where)
+
+
+@lru_cache(maxsize=8)
+def _never_chosen(config: ModelConfig, device: torch.device) -> Tensor:
+    """The ids of begin, padding and ``config.unchosen_ids``."""
+    with torch.inference_mode(False):
+        return torch.tensor([config.pad_id, config.bos_id, *config.unchosen_ids], device=device)
+
+
+@lru_cache(maxsize=8)
+def _members(width: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Of ``width`` values the first of each V/32-th, [32], and those that are in no group."""
+    groups = width // _MEMBERS
+    end = groups * _MEMBERS
+    with torch.inference_mode(False):
+        return (
+            torch.arange(0, end, groups, device=device),
+            torch.arange(end, width, device=device),
+        )

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.model.kernels import PRESENT, OnednnLinear, Prepared, onednn
+from core.model.kernels import PRESENT, Multiply, OnednnLinear, Prepared, onednn
 from core.model.product_choice import ONEDNN, TORCH, UNMEASURED, ProductChoice
 
 _choice = UNMEASURED
@@ -46,7 +46,6 @@ def choosing(choice: ProductChoice) -> Iterator[None]:
 
 
 class _Copy(NamedTuple):
-    kernel: str
     prepared: Prepared
     weight: Tensor
     numbers: Tensor  # those of W, held so that no other tensor can come to lie at their address
@@ -81,34 +80,45 @@ class Product:
         """
         if torch.is_grad_enabled():
             return _differentiable(x, weight, bias)
-        if not _concerned(x, weight):
+        rows = x.numel() // max(1, x.shape[-1])
+        other = self._other(weight, rows) if _concerned(x, weight) else None
+        if other is None:
             return F.linear(x, weight, bias)
-        return self.bound(weight, bias, x.numel() // x.shape[-1])(x)
+        multiply, prepared = other
+        return multiply(x, prepared, weight, bias)
 
     def bound(self, weight: Tensor, bias: Tensor | None, rows: int) -> Callable[[Tensor], Tensor]:
-        """x […, D] → […, V], without a gradient, for x of about so many rows, looked up now. It is
+        """x [N, D] → [N, V], without a gradient, for x of about so many rows, looked up now. It is
         good as long as W and the number of threads stay the same."""
-        name = _choice.kernel(rows, weight.numel())
-        # Nothing says whether an inference tensor was changed, so no copy of it is kept.
-        if name == TORCH or name not in PRESENT or weight.is_inference() or not _eligible(weight):
-            return partial(F.linear, weight=weight, bias=bias)
-        kernel = PRESENT[name]
-        prepared = self._prepared(name, weight) if kernel.copies else weight
-        return partial(kernel.multiply, prepared=prepared, weight=weight, bias=bias)
+        other = self._other(weight, rows)
+        if other is not None:
+            multiply, prepared = other
+            return partial(multiply, prepared=prepared, weight=weight, bias=bias)
+        if bias is None:
+            return partial(torch.mm, mat2=weight.t())
+        return partial(torch.addmm, bias, mat2=weight.t())
 
     def forget(self) -> None:
         """Drop the packed copies."""
         self._copies.clear()
 
-    def _prepared(self, name: str, weight: Tensor) -> Prepared:
+    def _other(self, weight: Tensor, rows: int) -> tuple[Multiply, Prepared] | None:
+        """The kernel and what it reads in place of W; None if that is torch's own."""
+        name = _choice.kernel(rows, weight.numel())
+        # Nothing says whether an inference tensor was changed, so no copy of it is kept.
+        if name == TORCH or name not in PRESENT or weight.is_inference() or not _eligible(weight):
+            return None
+        kernel = PRESENT[name]
+        if not kernel.copies:
+            return kernel.multiply, weight
         kept = self._copies.get(name)
         if kept is None or not kept.serves(weight):
             numbers = weight.detach()
-            prepared = PRESENT[name].prepare(numbers)
+            prepared = kernel.prepare(numbers)
             threads = torch.get_num_threads()
-            kept = _Copy(name, prepared, weight, numbers, weight._version, threads)
+            kept = _Copy(prepared, weight, numbers, weight._version, threads)
             self._copies[name] = kept
-        return kept.prepared
+        return kernel.multiply, kept.prepared
 
 
 class Linear(nn.Linear):

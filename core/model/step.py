@@ -1,7 +1,8 @@
 """One more position of the decoder, with keys and values of those before it in a cache.
 
-What a decoder layer computes, without the modules around it: a step is so small that looking its
-parts up, hundreds of times, would take a tenth to a quarter of its time. It looks them up once.
+What a decoder layer computes, without the modules around it: a step is so small that asking for an
+operation takes about as long as the operation. So parts are looked up once, rows are a matrix from
+one end to the other, and with one row of each sentence splitting into heads is a mere view.
 
 Legend: B sentences, R hypotheses of each, N = B·R, H heads, D d_model, d_k and d_v head widths.
 """
@@ -12,9 +13,10 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.model.attention import attend
+from core.model.attention import CrossAttention, SelfAttention, attend
 from core.model.cache import LayerCache
 from core.model.layers import DecoderLayer
 from core.model.product import Linear
@@ -44,8 +46,10 @@ class LayerStep:
     source are never copied for them.
     """
 
-    def __init__(self, layer: DecoderLayer, rows: int) -> None:
-        """``rows``: N that it will be fed at first."""
+    def __init__(self, layer: DecoderLayer, sentences: int, rows_per_sentence: int) -> None:
+        """``sentences``: B at first; there may be fewer later."""
+        rows = sentences * rows_per_sentence
+        self._rows = rows_per_sentence
         self._own = layer.self_attention
         self._query_key_value = direct(self._own.query_key_value, rows)
         self._own_output = direct(self._own.output, rows)
@@ -53,7 +57,7 @@ class LayerStep:
         self._query = direct(self._cross.query, rows)
         self._cross_output = direct(self._cross.output, rows)
         self._inner = direct(layer.feed_forward.inner, rows)
-        self._activation = layer.feed_forward.activation
+        self._activation = _in_place(layer.feed_forward.activation)
         self._outer = direct(layer.feed_forward.outer, rows)
         self._pre_norm = layer.self_attention_residual.pre_norm
         self._own_norm = direct(layer.self_attention_residual.norm)
@@ -61,34 +65,56 @@ class LayerStep:
         self._feed_forward_norm = direct(layer.feed_forward_residual.norm)
 
     def __call__(self, x: Tensor, cache: LayerCache, recording: Recording | None) -> Tensor:
-        """x [B, R, D] → [B, R, D]."""
+        """x [N, D] → [N, D]."""
         if self._pre_norm:
-            x = x + self._attend_to_past(self._own_norm(x), cache, recording)
-            x = x + self._attend_to_source(self._cross_norm(x), cache, recording)
-            return x + self._feed_forward(self._feed_forward_norm(x))
-        x = self._own_norm(x + self._attend_to_past(x, cache, recording))
-        x = self._cross_norm(x + self._attend_to_source(x, cache, recording))
-        return self._feed_forward_norm(x + self._feed_forward(x))
+            x = self._attend_to_past(self._own_norm(x), cache, recording).add_(x)
+            x = self._attend_to_source(self._cross_norm(x), cache, recording).add_(x)
+            return self._feed_forward(self._feed_forward_norm(x)).add_(x)
+        x = self._own_norm(self._attend_to_past(x, cache, recording).add_(x))
+        x = self._cross_norm(self._attend_to_source(x, cache, recording).add_(x))
+        return self._feed_forward_norm(self._feed_forward(x).add_(x))
 
     def _attend_to_past(self, x: Tensor, cache: LayerCache, recording: Recording | None) -> Tensor:
         own = self._own
         query, key, value = torch.split(self._query_key_value(x), own.widths, dim=-1)
-        query = own.split(query, own.d_k)
-        cache.new_keys.copy_(own.split(key, own.d_k))
-        cache.new_values.copy_(own.split(value, own.d_v))
+        query = self._split(query, own, own.d_k)
+        cache.new_keys.copy_(self._split(key, own, own.d_k))
+        cache.new_values.copy_(self._split(value, own, own.d_v))
         if recording is not None:
             recording.decoder_self.append(Projections(query, cache.keys, cache.values))
         heads = attend(query, cache.keys, cache.values, cache.past)
-        return self._own_output(own.concatenate(heads))
+        return self._own_output(self._concatenate(heads, own))
 
     def _attend_to_source(
         self, x: Tensor, cache: LayerCache, recording: Recording | None
     ) -> Tensor:
-        query = self._cross.split(self._query(x), self._cross.d_k)
+        cross = self._cross
+        query = self._split(self._query(x), cross, cross.d_k)
         if recording is not None:
             recording.cross.append(Projections(query, cache.cross_keys, cache.cross_values))
         heads = attend(query, cache.cross_keys, cache.cross_values, cache.source_allowed)
-        return self._cross_output(self._cross.concatenate(heads))
+        return self._cross_output(self._concatenate(heads, cross))
 
     def _feed_forward(self, x: Tensor) -> Tensor:
         return self._outer(self._activation(self._inner(x)))
+
+    def _split(self, x: Tensor, block: SelfAttention | CrossAttention, width: int) -> Tensor:
+        """[N, H·d] → [B, H, R, d], a view; ``width`` is d."""
+        rows, heads = x.shape[0], len(block.heads)
+        if self._rows == 1:
+            return x.view(rows, heads, 1, width)
+        return x.view(rows // self._rows, self._rows, heads, width).transpose(1, 2)
+
+    def _concatenate(self, heads: Tensor, block: SelfAttention | CrossAttention) -> Tensor:
+        """[B, H, R, d_v], each head times its gate → [N, H·d_v]."""
+        if block.gate is not None:
+            heads = heads * block.gate
+        rows = heads.shape[0] * self._rows
+        if self._rows > 1:
+            heads = heads.transpose(1, 2)
+        return heads.reshape(rows, len(block.heads) * block.d_v)
+
+
+def _in_place(activation: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """The same, overwriting its input where that saves memory."""
+    return partial(F.silu, inplace=True) if activation is F.silu else activation

@@ -120,7 +120,9 @@ class Transformer(nn.Module):
         cross = [layer.cross_attention.project_memory(memory) for layer in self.decoder_layers()]
         allowed = self.source_allowed(source)
         cache = DecoderCache(self.config, cross, allowed, rows_per_sentence, capacity)
-        cache.steps = [LayerStep(layer, cache.rows) for layer in self.decoder_layers()]
+        cache.steps = [
+            LayerStep(layer, cache.sentences, rows_per_sentence) for layer in self.decoder_layers()
+        ]
         return cache
 
     def step(
@@ -133,12 +135,11 @@ class Transformer(nn.Module):
         ``DecoderCache`` describes.
         """
         ids = tokens[:, None]  # [N, 1]
-        x = self._embed_target(ids, cache.length)
-        x = x.view(cache.sentences, cache.rows_per_sentence, -1)  # [B, R, D]
+        x = self._embed_target(ids, cache.length)[:, 0]  # [N, D]
         for layer_step, layer_cache in zip(cache.steps, cache.layers(), strict=True):
             x = layer_step(x, layer_cache, recording)
         cache.length += 1
-        return self.logits(self.decoder_norm(x).flatten(0, 1))
+        return self.logits(self.decoder_norm(x))
 
     def without_positions(self) -> Transformer:
         """The same model, its weights shared, with nothing added for the position."""
