@@ -2,7 +2,7 @@
 
 Each such module has `run() -> list[Figure]`. A benchmark that needs something which is not there
 raises `UnavailableError` with the reason. One that fails shows its traceback, and the others still
-run. The exit code is 1 when a benchmark failed or a target is missed.
+run. The exit code is 1 when a benchmark failed; missed targets are marked in the table.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from core.huge_pages import ask_for_huge_pages
 from tests.benchmarks.figure import Figure, UnavailableError, table
+from tests.benchmarks.machine import machine
 
 
 def main() -> int:
@@ -25,6 +26,7 @@ def main() -> int:
     if unknown := sorted(set(chosen) - set(names)):
         parser.error(f"no benchmark {unknown[0]!r}; there are: {', '.join(names)}")
     ask_for_huge_pages()
+    print(machine(), file=sys.stderr, flush=True)
     figures: list[Figure] = []
     failed: list[str] = []
     for name in chosen:
@@ -39,7 +41,7 @@ def main() -> int:
     print(table(figures))
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
-    return 1 if failed or any(figure.met is False for figure in figures) else 0
+    return 1 if failed else 0
 
 
 def _folder() -> Path:

@@ -38,6 +38,7 @@ from tests.benchmarks.opus import (
 )
 
 GENERATE, CTRANSLATE2 = "MarianMTModel.generate", "CTranslate2 float32"
+CTRANSLATE2_INT8 = "CTranslate2 int8"
 CASES = ((1, 1), (4, 1), (1, 32), (4, 32))  # beam, sentences
 TOKENS = 20  # of a source, and of its output
 ROUNDS = 5
@@ -78,8 +79,9 @@ def compare(shape: Shape, folder: Path) -> Iterator[Figure]:
                 for choices in (
                     on_threads(our_search(checkpoint.model, config)),
                     on_threads(marian_search(marian, beam)),
-                    ctranslate2.on_threads(beam),
+                    ctranslate2.on_threads(beam, "float32"),
                     on_threads(our_search(rounded.model, config)),
+                    ctranslate2.on_threads(beam, "int8"),
                 )
             ]
             require_same_work([program(batch).found for program in programs[:3]])
@@ -91,8 +93,14 @@ def compare(shape: Shape, folder: Path) -> Iterator[Figure]:
                 ratio = statistics.median(seconds[number] / seconds[0] for seconds in rounds)
                 yield Figure(name, ours, "ms", ratio=ratio, peer=peer, target=target)
             in_8_bits = 1000 * statistics.median(seconds[3] for seconds in rounds) / TOKENS
-            ratio = statistics.median(seconds[0] / seconds[3] for seconds in rounds)
-            yield Figure(f"{name}, int8", in_8_bits, "ms", ratio=ratio, peer="itself in float32")
+            for peer, number, wanted in (
+                ("itself in float32", 0, None),
+                (CTRANSLATE2_INT8, 4, ">= 0.8"),
+            ):
+                ratio = statistics.median(seconds[number] / seconds[3] for seconds in rounds)
+                yield Figure(
+                    f"{name}, int8", in_8_bits, "ms", ratio=ratio, peer=peer, target=wanted
+                )
 
 
 def sentences(count: int, shape: Shape) -> Batch:
@@ -147,15 +155,16 @@ class CTranslate2:
     def __exit__(self, *_: object) -> None:
         self._child.communicate()
 
-    def on_threads(self, beam: int) -> list[Program]:
-        """With each number of threads."""
-        return [self._program(beam, threads) for threads in thread_counts()]
+    def on_threads(self, beam: int, type: str) -> list[Program]:
+        """With each number of threads; ``type`` of the numbers."""
+        return [self._program(beam, type, threads) for threads in thread_counts()]
 
-    def _program(self, beam: int, threads: int) -> Program:
+    def _program(self, beam: int, type: str, threads: int) -> Program:
         def program(batch: Batch) -> Run:
             time.sleep(PAUSE)
             source = [[piece(id) for id in (*ids, END)] for ids in batch]
             asked = {"source": source, "beam": beam, "threads": threads, "tokens": TOKENS}
+            asked["type"] = type
             assert self._child.stdin is not None
             assert self._child.stdout is not None
             print(json.dumps(asked), file=self._child.stdin, flush=True)

@@ -20,6 +20,9 @@ from core.checkpoints.native import load_checkpoint
 from core.config import ModelConfig
 from core.corpus.batching import plan_batches
 from core.model.initialisation import initialise
+from core.model.kernels import PRESENT
+from core.model.measuring import use_best
+from core.model.product_choice import ONEDNN, TORCH
 from core.model.transformer import Transformer
 from core.training.batch import Batch, make_batch
 from core.training.config import TrainingConfig
@@ -53,6 +56,7 @@ def run() -> list[Figure]:
     batches, loading = _batches(model.config)
     training = TrainingConfig()
     updater = Updater(model, training)
+    use_best()
     steps: dict[str, Step] = {
         "ours": lambda batch: updater.apply([batch], 1),
         "MarianMTModel": _same_loss(_marian_logits(twin := marian_twin(shape)), twin, training),
@@ -78,14 +82,14 @@ def run() -> list[Figure]:
             "1/s",
             ratio=statistics.median(t / o for o, t in zip(counted["ours"], times, strict=True)),
             peer=peer,
-            target=None if peer == MARIANS_LOSS else ">= 1.25",
+            target=None if peer == MARIANS_LOSS else ">= 1.5",
         )
         for peer, times in counted.items()
         if peer in steps and peer != "ours"
     ]
     return [
         *figures,
-        Figure("training update, share of the peak", 100 * work / ours / peak, "%"),
+        Figure("training update, share of the peak", 100 * work / ours / peak, "%", target=">= 65"),
         Figure("matrix product, the peak", peak / 1e9, "GFLOP/s"),
         Figure(
             "data loading, share of an update",
@@ -185,9 +189,15 @@ def _adam(model: nn.Module, training: TrainingConfig) -> torch.optim.Adam:
 
 
 def _product() -> float:
-    """Seconds of the best of a few large matrix products."""
-    a, b, out = (torch.randn(MATRIX, MATRIX) for _ in range(3))
-    return min(_seconds(lambda: torch.mm(a, b, out=out)) for _ in range(3))
+    """Seconds of the best of a few large matrix products, by the best kernel for training."""
+    a, b = (torch.randn(MATRIX, MATRIX) for _ in range(2))
+    kernels = [PRESENT[name] for name in (TORCH, ONEDNN) if name in PRESENT]
+    with torch.inference_mode():
+        return min(
+            _seconds(lambda kernel=kernel: kernel.multiply(a, b, b, None))
+            for _ in range(3)
+            for kernel in kernels
+        )
 
 
 def _rate(batches: list[Batch], seconds: list[float]) -> float:

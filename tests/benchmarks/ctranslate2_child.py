@@ -11,16 +11,16 @@ import time
 
 import ctranslate2
 
-translators: dict[int, ctranslate2.Translator] = {}
+translators: dict[tuple[int, str], ctranslate2.Translator] = {}
 for line in sys.stdin:
     asked = json.loads(line)
-    threads = asked["threads"]
-    if threads not in translators:
-        translators[threads] = ctranslate2.Translator(
-            sys.argv[1], compute_type="float32", intra_threads=threads
+    kind = (asked["threads"], asked["type"])
+    if kind not in translators:
+        translators[kind] = ctranslate2.Translator(
+            sys.argv[1], compute_type=asked["type"], intra_threads=asked["threads"]
         )
     start = time.perf_counter()
-    found = translators[threads].translate_batch(
+    found = translators[kind].translate_batch(
         asked["source"], beam_size=asked["beam"], max_decoding_length=asked["tokens"]
     )
     seconds = time.perf_counter() - start
