@@ -8,6 +8,9 @@ import json
 from core.commands.train import add_settings, configuration
 from core.training.estimate import memory_bytes, parameter_count
 
+WORTH_IT = 1.1
+"""Times as fast as float32 that bf16 has to be to be mentioned."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
@@ -30,6 +33,7 @@ def run(args: argparse.Namespace) -> int:
         "seconds_per_checkpoint": trial.seconds_per_checkpoint,
         "seconds": seconds,
         "updates_per_epoch": trial.updates_per_epoch,
+        "bf16_speedup": trial.bf16_speedup,
         "device": trial.device,
         "data": trial.data,
     }
@@ -43,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"  of a validation  {trial.seconds_per_validation:,.3f} s")
         print(f"  of a checkpoint  {trial.seconds_per_checkpoint:,.3f} s")
         print(f"updates an epoch   {trial.updates_per_epoch:,}")
+        if trial.bf16_speedup is not None and trial.bf16_speedup >= WORTH_IT:
+            print(f"with bf16          {trial.bf16_speedup:.1f} times as fast (--precision bf16)")
         for line in trial.data:
             print(line)
     return 0

@@ -46,7 +46,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=int, help="updates to do")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--device", help="auto, cpu, cuda, cuda:N or mps")
-    parser.add_argument("--precision", help=f"{', '.join(PRECISIONS)}; half on CUDA only")
+    parser.add_argument("--precision", help=f"{', '.join(PRECISIONS)}; fp16 on CUDA only")
     parser.add_argument("--threads", type=int, help="CPU threads; measured by default")
     parser.add_argument(
         "--product",

@@ -76,9 +76,10 @@ class TrainingConfig:
         keep_checkpoints: the newest that stay in the run folder.
         average_last: checkpoints whose mean becomes the run's model.
         device: "auto", "cpu", "cuda", "cuda:1" … or "mps".
-        precision: "fp32"; "bf16" or "fp16" for matrix products in half the bits on CUDA, the latter
-            with a loss that is scaled so that small gradients stay above zero; "fp64" for all of
-            the model, which is slow and serves comparisons.
+        precision: "fp32"; "bf16" for matrix products in half the bits, on CUDA or on a processor
+            that is made for them; "fp16" for the same on CUDA, with a loss that is scaled so that
+            small gradients stay above zero; "fp64" for all of the model, which is slow and serves
+            comparisons.
         tf32: on CUDA, round the factors of float32 matrix products to 10 bits of mantissa.
         compile: by torch.compile: slower to start, faster to run on a GPU.
         probes: sentences whose attention is recorded while the model learns, each with its

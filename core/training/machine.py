@@ -46,10 +46,10 @@ def settle(config: RunConfig, workers: Workers, products: ProductChoice | None =
     training = config.training
     device = choose_device(training.device)
     workers.claim(device)
-    if training.precision in ("bf16", "fp16") and device.type != "cuda":
-        raise UserError(
-            f"precision {training.precision} needs a CUDA device, not {device}; use fp32."
-        )
+    if training.precision == "fp16" and device.type != "cuda":
+        raise UserError(f"precision fp16 needs a CUDA device, not {device}; use fp32.")
+    if training.precision == "bf16" and device.type == "mps":
+        raise UserError("precision bf16 needs a CUDA device or the CPU, not mps; use fp32.")
     if training.precision == "fp64" and device.type == "mps":
         raise UserError("precision fp64 is not there on mps; use fp32, or device cpu.")
     if training.tensorboard:

@@ -38,8 +38,7 @@ def _busy_share() -> float:
 
 def _ticks() -> tuple[int, int]:
     """Of all cores since the start: those in use, and all."""
-    fields = [
-        int(one) for one in _STATISTICS.read_text(encoding="ascii").split("\n")[0].split()[1:]
-    ]
+    _, *texts = _STATISTICS.read_text(encoding="ascii").splitlines()[0].split()
+    fields = [int(text) for text in texts]
     idle = fields[3] + fields[4]  # waiting for a disk is no use
     return sum(fields[:8]) - idle, sum(fields[:8])

@@ -14,6 +14,7 @@ from transformer_viz.training.child import Child
 from transformer_viz.training.wording import byte_size, duration, quantity
 
 _UNKNOWN = "–"
+_WORTH_IT = 1.1  # times as fast as float32 that bf16 has to be to be mentioned
 _ASK = "Measure the &time"
 _CANCEL = "&Cancel measuring"
 
@@ -99,6 +100,7 @@ class EstimateBox(QWidget):
         self.time.setText(
             f"about {duration(found['seconds'])}: {_precise(each)} an update, "
             f"{epoch:,} updates an epoch; with validations and checkpoints"
+            f"{_half(found.get('bf16_speedup'))}"
         )
         self.data.setText("\n".join(found["data"]))
         self.data.setVisible(bool(found["data"]))
@@ -106,6 +108,13 @@ class EstimateBox(QWidget):
     def _on_failed(self, sentence: str) -> None:
         set_role(self.time, "error")
         self.time.setText(sentence)
+
+
+def _half(speedup: float | None) -> str:
+    """What to say of precision bf16."""
+    if speedup is None or speedup < _WORTH_IT:
+        return ""
+    return f". Updates in precision bf16 are {speedup:.1f} times as fast here"
 
 
 def _precise(seconds: float) -> str:

@@ -271,7 +271,7 @@ def test_a_run_without_its_state(tmp_path: Path, copies: RunConfig) -> None:
     ("settings", "message"),
     [
         ({"device": "cuda"}, "Device cuda is not there.*Use --device cpu"),
-        ({"precision": "bf16"}, "bf16 needs a CUDA device, not cpu; use fp32"),
+        ({"precision": "fp16"}, "fp16 needs a CUDA device, not cpu; use fp32"),
     ],
 )
 def test_devices_that_are_not_there(
@@ -280,6 +280,17 @@ def test_devices_that_are_not_there(
     with pytest.raises(UserError, match=message):
         start(tmp_path / "run", copies.with_settings(settings))
     assert not (tmp_path / "run").exists()
+
+
+def test_bf16_on_a_processor_learns_as_well(tmp_path: Path, copies: RunConfig) -> None:
+    losses = {}
+    for precision in ("fp32", "bf16"):
+        config = copies.with_settings({"precision": precision, "dropout": 0.0})
+        events = start(tmp_path / precision, config)
+        assert isinstance(events[-1], Finished)
+        losses[precision] = events[-1].valid_loss
+    assert losses["bf16"] != losses["fp32"]
+    assert losses["bf16"] == pytest.approx(losses["fp32"], rel=0.02)
 
 
 def test_bad_data_leaves_no_folder_behind(tmp_path: Path, copies: RunConfig) -> None:
