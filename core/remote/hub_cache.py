@@ -14,8 +14,9 @@ from core.files import is_file, is_folder, is_there
 
 _REPOSITORY = re.compile(r"models--(.+)")
 _REVISION = re.compile(r"[0-9a-f]{40}")
-_NEEDED = ("config.json", "source.spm", "target.spm", "vocab.json")
-_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+NEEDED = ("config.json", "source.spm", "target.spm", "vocab.json")
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # the first one there is
+"""The files of a MarianMT model."""
 
 
 def hub_cache() -> Path:
@@ -82,6 +83,6 @@ def cached_models() -> dict[str, Path]:
 
 
 def _is_whole(folder: Path) -> bool:
-    return all(is_there(folder / name) for name in _NEEDED) and any(
-        is_there(folder / name) for name in _WEIGHTS
+    return all(is_there(folder / name) for name in NEEDED) and any(
+        is_there(folder / name) for name in WEIGHTS
     )

@@ -13,6 +13,7 @@ from huggingface_hub.utils import build_hf_headers
 from core.errors import AS_TRACE, UserError
 from core.remote.cache import Receipt, model_folder
 from core.remote.fetching import Progress, RemoteFile, bytes_here, fetch, total_size
+from core.remote.hub_cache import NEEDED, WEIGHTS
 from core.remote.licences import in_words
 from core.remote.site import TIMEOUT, asking, unreadable
 
@@ -23,8 +24,6 @@ INSTEAD = (
 _AGENT = "transformer-viz"
 """The library's own tells versions of Python and PyTorch, wherever its telemetry was left on."""
 
-_NEEDED = ("config.json", "source.spm", "target.spm", "vocab.json")
-_WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # the first one there is
 _WANTED = (
     *("generation_config.json", "target_vocab.json", "tokenizer_config.json"),
     *("special_tokens_map.json", "README.md", "LICENSE"),
@@ -100,8 +99,8 @@ def download(offer: Offer, progress: Progress) -> Path:
 def _offer(info: ModelInfo, folder: Path, endpoint: str) -> Offer:
     there = {sibling.rfilename: sibling for sibling in info.siblings or ()}
     _require_marian(info, set(there))
-    weights = next(name for name in _WEIGHTS if name in there)
-    names = [*_NEEDED, *(name for name in _WANTED if name in there), weights]
+    weights = next(name for name in WEIGHTS if name in there)
+    names = [*NEEDED, *(name for name in _WANTED if name in there), weights]
     revision = str(info.sha)
     headers = {**build_hf_headers(), "user-agent": _AGENT}
     return Offer(
@@ -129,9 +128,9 @@ def _require_marian(info: ModelInfo, names: set[str]) -> None:
             f"{info.id} is a {kind} model; only Marian models can be opened. Load it with "
             f"transformers and {AS_TRACE}."
         )
-    missing = [name for name in _NEEDED if name not in names]
-    if not names & set(_WEIGHTS):
-        missing.append(" or ".join(_WEIGHTS))
+    missing = [name for name in NEEDED if name not in names]
+    if not names & set(WEIGHTS):
+        missing.append(" or ".join(WEIGHTS))
     if missing:
         raise UserError(f"{info.id} is no MarianMT model: it has no {', no '.join(missing)}.")
 
