@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--source", metavar="FILE", type=Path, help="a sentence a line")
     what.add_argument(
         "--corpus",
-        help="FILE.tsv, FILE.tmx or SOURCE,TARGET; a source that stands in it several times is "
-        "one sentence with several references",
+        help="FILE.tsv, FILE.tsv:2:4 (columns), FILE.tmx or SOURCE,TARGET; a source that "
+        "stands in it several times is one sentence with several references",
     )
     what.add_argument(
         "--test-set",

@@ -33,7 +33,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         "--data",
         nargs="+",
         metavar="DATA",
-        help=f"{GRAMMAR}, FILE.tsv, FILE.tmx or SOURCE,TARGET; several are mixed",
+        help=f"{GRAMMAR}, FILE.tsv, FILE.tsv:2:4 (columns), FILE.tmx or SOURCE,TARGET; "
+        "several are mixed",
     )
     parser.add_argument(
         "--validation",
