@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRect, Qt
+from PySide6.QtCore import QObject, QRect, QSize, Qt
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QScrollArea
 
 from core.errors import UserError
 from transformer_viz.controller import Controller
@@ -19,7 +19,10 @@ from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.export.dialog import ExportDialog
 from transformer_viz.export.exporter import Colors, Export, Exporter, Format, Subject
-from transformer_viz.export.picture import Picture, with_foot
+from transformer_viz.export.figure import Figure, compose
+from transformer_viz.export.picture import Picture
+from transformer_viz.export.table import Dialect
+from transformer_viz.options import View
 from transformer_viz.session import Session
 from transformer_viz.session_file import SUFFIX
 from transformer_viz.theme import LIGHT, Theme
@@ -39,6 +42,10 @@ OPENED = (
 SESSIONS = f"Sessions of Transformer Viz (*{SUFFIX})"
 
 
+_FITS = 3  # what stands around a picture may take another height at another width
+_LEAST = QSize(80, 60)
+
+
 class FileCommands(QObject):
     def __init__(self, window: Window, session: Session, controller: Controller) -> None:
         super().__init__(window)
@@ -50,7 +57,7 @@ class FileCommands(QObject):
             *(session, controller.quantities, controller.transfers),
             *(self._picture, self._style, self),
         )
-        self._export = Export(Subject.VIEW, Format.PNG)
+        self._export = Export(Subject.VIEW, Format.PNG, dialect=Dialect.EXCEL)
         self._folder = ""
         self._question: QMessageBox | None = None  # whether to close, while it is open
         for said in (self.documents.saved, self.exporter.exported):
@@ -150,30 +157,73 @@ class FileCommands(QObject):
             return str(self.documents.path.parent)
         return str(Path.home())
 
-    def _picture(self, subject: Subject, colors: Colors) -> Picture:
+    def _picture(self, subject: Subject, colors: Colors, figure: Figure) -> Picture:
         if self._session.trace is None:
             raise UserError("There is nothing to export yet; type a sentence first.")
         if subject is Subject.HEADS:
-            return self._picture_of(self._window.heads_map.picture, "Heads map", colors)
+            return self._picture_of(self._window.heads_map.picture, "Heads map", colors, figure)
         stage = self._window.stage
         view = stage.view()
         if not view.has_picture:
             raise UserError("This view has no picture to export yet.")
-        return self._picture_of(view, f"{VIEWS[stage.current]} {view.export_name()}", colors)
+        name = f"{VIEWS[stage.current]} {view.export_name()}"
+        return self._picture_of(view, name, colors, figure)
 
-    def _picture_of(self, source: StageView | AtlasView, name: str, colors: Colors) -> Picture:
-        """It says which heads were off or scaled, if any was."""
-        theme = self._theme(colors)
+    def _picture_of(
+        self, source: StageView | AtlasView, name: str, colors: Colors, figure: Figure
+    ) -> Picture:
+        theme, style = self._theme(colors), self._style(colors)
+        lines = self._caption(figure)
 
-        def paint(painter: QPainter, rect: QRect) -> None:
-            with self._dressed(source, theme):
-                source.paint_export(painter, rect)
+        def made_for(room: QSize) -> Picture:
+            def paint(painter: QPainter, rect: QRect) -> None:
+                with self._fitted(source, room), self._dressed(source, theme):
+                    source.paint_export(painter, rect)
 
-        picture = Picture(name, source.export_size(), paint)
-        trace = self._session.trace
-        if trace is None or not trace.gates:
-            return picture
-        return with_foot(picture, describe_gates(trace.gates, trace), self._style(colors))
+            with self._fitted(source, room):
+                return Picture(name, source.export_size(), paint)
+
+        ways = [made_for(room) for room in figure.rooms(style.font, lines)]
+        return compose(ways, figure, lines, style)
+
+    def _caption(self, figure: Figure) -> tuple[str, ...]:
+        """What the picture is of, where that is wanted, and always the heads that were off or
+        scaled."""
+        trace, model = self._session.trace, self._session.model
+        assert trace is not None, "asked for before"
+        lines = []
+        if figure.caption:
+            origin = self._session.origin or (model.name if model is not None else "")
+            second = self._controller.comparison.text
+            comparing = self._window.stage.current is View.COMPARE and second
+            lines = [
+                trace.text,
+                f"→ {trace.translation}" if trace.translation else "",
+                f"compared with: {second}" if comparing else "",
+                origin,
+            ]
+        return tuple(filter(None, [*lines, describe_gates(trace.gates, trace)]))
+
+    @contextmanager
+    def _fitted(self, source: StageView | AtlasView, room: QSize) -> Iterator[None]:
+        """A view of such a size that its picture fills the room; on the screen as before."""
+        if not room.width() or not isinstance(source, StageView):
+            yield
+            return
+        viewport = source.parentWidget()
+        area = viewport.parentWidget() if viewport is not None else None
+        assert isinstance(area, QScrollArea), "each view on the stage is in one"
+        self._window.setUpdatesEnabled(False)
+        area.setWidgetResizable(False)
+        try:
+            for _ in range(_FITS):
+                size = source.export_size()
+                wanted = QSize(room.width(), room.height() or size.height())
+                source.resize((source.size() + wanted - size).expandedTo(_LEAST))
+            yield
+        finally:
+            area.setWidgetResizable(True)  # as large as it was
+            self._window.setUpdatesEnabled(True)
 
     @contextmanager
     def _dressed(self, source: StageView | AtlasView, theme: Theme) -> Iterator[None]:

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QCheckBox,
     QComboBox,
     QFormLayout,
     QHBoxLayout,
@@ -21,6 +22,7 @@ from transformer_viz.dialogs import Dialog
 from transformer_viz.export.exporter import (
     FORMATS,
     PAINTED,
+    PICTURES,
     SCALED,
     Colors,
     Export,
@@ -28,8 +30,11 @@ from transformer_viz.export.exporter import (
     Format,
     Subject,
 )
+from transformer_viz.export.figure import NARROWEST, WIDEST, Figure, Shape
 from transformer_viz.export.picture import SCALES
+from transformer_viz.export.table import DELIMITERS, Dialect
 from transformer_viz.theme import GRID, set_role
+from transformer_viz.views.number_boxes import WholeBox
 
 TITLES = {
     Subject.VIEW: "&View shown",
@@ -49,6 +54,7 @@ EXPLANATIONS = {
     Format.GIF: "An animation: each step adds the row that chose the next token.",
     Format.NPZ: "Every map of every head with its tokens, for NumPy; this program reads it again.",
 }
+LEAST_POINTS, MOST_POINTS = 6, 48
 _PREVIEW = (80 * GRID, 56 * GRID)
 
 
@@ -71,6 +77,21 @@ class ExportDialog(Dialog):
         self.colors.setAccessibleName("Colours")
         for colors in Colors:
             self.colors.addItem(colors.capitalize(), colors)
+        self.shape = QComboBox()
+        self.shape.setAccessibleName("Shape")
+        for shape in Shape:
+            self.shape.addItem(shape[:1].upper() + shape[1:], shape)
+        self.width_box = _number("Width", "px", NARROWEST, WIDEST)
+        self.width_box.setToolTip(
+            "Of the whole figure, 96 to an inch: a slide has 1,280. The scale multiplies it."
+        )
+        self.text_size = _number("Text size", "pt", LEAST_POINTS, MOST_POINTS)
+        self.text_size.setToolTip("All that is drawn grows with it.")
+        self.caption = QCheckBox("&Name sentence and model in it")
+        self.dialect = QComboBox()
+        self.dialect.setAccessibleName("For")
+        for dialect in Dialect:
+            self.dialect.addItem(dialect[:1].upper() + dialect[1:], dialect)
         self._preview = QLabel()
         self._preview.setFixedSize(*_PREVIEW)
         self._preview.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -93,6 +114,11 @@ class ExportDialog(Dialog):
         self.format.currentIndexChanged.connect(self._follow)
         self.scale.currentIndexChanged.connect(self._follow)
         self.colors.currentIndexChanged.connect(self._follow)
+        for box in (self.shape, self.dialect):
+            box.currentIndexChanged.connect(self._follow)
+        for number in (self.width_box, self.text_size):
+            number.valueChanged.connect(self._follow)
+        self.caption.toggled.connect(self._follow)
         self.save.clicked.connect(lambda: self._end(self.saveWanted.emit))
         self.copy.clicked.connect(lambda: self._end(self.copyWanted.emit))
 
@@ -101,7 +127,14 @@ class ExportDialog(Dialog):
         subject = list(Subject)[self.subjects.checkedId()]
         format_ = Format(self.format.currentData())  # Qt keeps a plain string
         colors = Colors(self.colors.currentData())
-        return Export(subject, format_, self.scale.currentData(), colors)
+        figure = Figure(
+            Shape(self.shape.currentData()),
+            _chosen(self.width_box),
+            _chosen(self.text_size),
+            self.caption.isChecked(),
+        )
+        dialect = Dialect(self.dialect.currentData())
+        return Export(subject, format_, self.scale.currentData(), colors, figure, dialect)
 
     def _lay_out(self) -> None:
         choices = QVBoxLayout()
@@ -116,7 +149,13 @@ class ExportDialog(Dialog):
         form.addRow("&Format", self.format)
         form.addRow("Sc&ale", self.scale)
         form.addRow("Co&lours", self.colors)
+        form.addRow("Sha&pe", self.shape)
+        form.addRow("&Width", self.width_box)
+        form.addRow("Te&xt size", self.text_size)
+        form.addRow("", self.caption)
+        form.addRow("Fo&r", self.dialect)
         form.addRow("Size", self._size)
+        self._form = form
         left = QVBoxLayout()
         left.setSpacing(4 * GRID)
         left.addLayout(choices)
@@ -142,6 +181,12 @@ class ExportDialog(Dialog):
         self.subjects.button(list(Subject).index(export.subject)).setChecked(True)
         self.scale.setCurrentIndex(self.scale.findData(export.scale))
         self.colors.setCurrentIndex(self.colors.findData(export.colors))
+        figure = export.figure
+        self.shape.setCurrentIndex(self.shape.findData(figure.shape))
+        for box, value in ((self.width_box, figure.width), (self.text_size, figure.points)):
+            box.setValue(value or box.minimum())
+        self.caption.setChecked(figure.caption)
+        self.dialect.setCurrentIndex(self.dialect.findData(export.dialect))
         self._fill_formats(export.format)
         self._follow()
 
@@ -164,6 +209,9 @@ class ExportDialog(Dialog):
         export = self.export
         self.scale.setEnabled(export.format in SCALED)
         self.colors.setEnabled(export.format in PAINTED)
+        for field in (self.shape, self.width_box, self.text_size, self.caption):
+            self._form.setRowVisible(field, export.subject in PICTURES)
+        self._form.setRowVisible(self.dialect, export.format in DELIMITERS)
         self._explanation.setText(EXPLANATIONS[export.format])
         ready = self._exporter.ready
         try:
@@ -192,3 +240,18 @@ class ExportDialog(Dialog):
         export = self.export
         self.accept()
         send(export)
+
+
+def _number(name: str, unit: str, low: int, high: int) -> WholeBox:
+    """A field whose least value, one below `low`, leaves it to the figure."""
+    box = WholeBox(minimum=low - 1, maximum=high, suffix=f" {unit}")
+    box.setSpecialValueText("Automatic")
+    box.setKeyboardTracking(False)
+    box.setGroupSeparatorShown(True)
+    box.setAccessibleName(name)
+    return box
+
+
+def _chosen(box: WholeBox) -> int:
+    """The number, 0 where it is left to the figure."""
+    return 0 if box.value() == box.minimum() else box.value()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -15,8 +15,9 @@ from core.trace.head_map import head_map
 from core.trace.npz import maps_size, save_npz
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.matrix import Style
+from transformer_viz.export.figure import Figure
 from transformer_viz.export.picture import Picture, to_image, to_pdf, to_png, to_svg
-from transformer_viz.export.table import DELIMITERS, to_table
+from transformer_viz.export.table import DELIMITERS, MARK, Dialect, to_table
 from transformer_viz.options import Quantity
 from transformer_viz.quantities import Found, Quantities
 from transformer_viz.session import Session
@@ -74,12 +75,20 @@ MIME_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """One thing in one format; `scale` is the number of pixels to a logical pixel."""
+    """One thing in one format.
+
+    Attributes:
+        scale: pixels to a logical pixel, each way.
+        figure: how a picture is set.
+        dialect: for whom a table is written.
+    """
 
     subject: Subject
     format: Format
     scale: int = 2
     colors: Colors = Colors.SHOWN
+    figure: Figure = field(default_factory=Figure)
+    dialect: Dialect = Dialect.PROGRAMS
 
     @property
     def copyable(self) -> bool:
@@ -96,7 +105,7 @@ class Exporter(QObject):
         session: Session,
         quantities: Quantities,
         transfers: Transfers,
-        pictures: Callable[[Subject, Colors], Picture],
+        pictures: Callable[[Subject, Colors, Figure], Picture],
         style: Callable[[Colors], Style],
         parent: QObject | None = None,
     ) -> None:
@@ -130,9 +139,7 @@ class Exporter(QObject):
         """Put it on the clipboard."""
         try:
             if export.format is Format.PNG:
-                self._put_image(
-                    to_image(self._pictures(export.subject, export.colors), export.scale)
-                )
+                self._put_image(to_image(self._picture(export), export.scale))
                 return
             make = self._making(export)
         except UserError as error:
@@ -143,7 +150,7 @@ class Exporter(QObject):
     def name(self, export: Export) -> str:
         """A name for the file, without characters that some system forbids."""
         if export.subject in PICTURES:
-            title = self._pictures(export.subject, export.colors).name
+            title = self._picture(export).name
         elif export.subject is Subject.TRACE:
             title = "attention"
         elif export.subject is Subject.MATRIX:
@@ -159,7 +166,7 @@ class Exporter(QObject):
         """How a picture will look; None for what is no picture."""
         if export.subject not in PICTURES:
             return None
-        return to_image(self._pictures(export.subject, export.colors), 2)
+        return to_image(self._picture(export), 2)
 
     def size(self, export: Export) -> str:
         """What to expect, in words."""
@@ -167,7 +174,7 @@ class Exporter(QObject):
         if trace is None:
             return "no sentence yet"
         if export.subject in PICTURES:
-            size = self._pictures(export.subject, export.colors).size
+            size = self._picture(export).size
             if export.format is Format.PNG:
                 size = size * export.scale
                 return f"{size.width():,} × {size.height():,} pixels"
@@ -182,6 +189,9 @@ class Exporter(QObject):
         return f"up to {rows:,} × {columns:,} {self._session.options.quantity.noun}s"
 
     # Making
+
+    def _picture(self, export: Export) -> Picture:
+        return self._pictures(export.subject, export.colors, export.figure)
 
     def _writing(self, export: Export, path: Path) -> Callable[[Progress], None]:
         if export.subject is Subject.TRACE:
@@ -208,18 +218,18 @@ class Exporter(QObject):
     def _making(self, export: Export) -> Callable[[Progress], bytes]:
         match export.format:
             case Format.PNG:
-                image = to_image(self._pictures(export.subject, export.colors), export.scale)
+                image = to_image(self._picture(export), export.scale)
                 return lambda _progress: to_png(image)
             case Format.SVG | Format.PDF:
                 encode = to_svg if export.format is Format.SVG else to_pdf
-                data = encode(self._pictures(export.subject, export.colors))
+                data = encode(self._picture(export))
                 return lambda _progress: data
             case Format.GIF:
                 return self._animation(export.scale, self._style(export.colors))
             case _:
-                return self._table(DELIMITERS[export.format])
+                return self._table(DELIMITERS[export.format], export.dialect)
 
-    def _table(self, delimiter: str) -> Callable[[Progress], bytes]:
+    def _table(self, delimiter: str, dialect: Dialect) -> Callable[[Progress], bytes]:
         found, options = self._found(), self._session.options
         heads = averaged_heads(found.quantity, self._session.selection)
 
@@ -233,8 +243,7 @@ class Exporter(QObject):
             if found.quantity is Quantity.WEIGHT:
                 title = f"{title} · weight"
             title = _with_gates(title, found.of)
-            table = to_table(shown.weights, shown.allowed, rows, columns, delimiter, title)
-            return table.encode("utf-8", "surrogatepass")
+            return to_table(shown.weights, shown.allowed, rows, columns, delimiter, title, dialect)
 
         return make
 
@@ -292,6 +301,7 @@ class Exporter(QObject):
         self.exported.emit("The picture is on the clipboard.")
 
     def _put(self, format_: Format, data: bytes) -> None:
+        data = data.removeprefix(MARK)  # a mark of files
         mime = QMimeData()
         mime.setData(MIME_TYPES[format_], data)
         if format_ in DELIMITERS:

@@ -7,9 +7,8 @@ An image then has `scale` times as many pixels; SVG and PDF have none, and keep 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRect, QSize, QSizeF, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRect, QSize, QSizeF
 from PySide6.QtGui import (
-    QFontMetrics,
     QGuiApplication,
     QImage,
     QImageWriter,
@@ -18,9 +17,6 @@ from PySide6.QtGui import (
     QPdfWriter,
 )
 from PySide6.QtSvg import QSvgGenerator
-
-from transformer_viz.drawing.matrix import Style
-from transformer_viz.theme import GRID
 
 SCALES = (1, 2, 3, 4)
 POINTS_PER_INCH = 72
@@ -40,24 +36,6 @@ class Picture:
     name: str
     size: QSize
     paint: Callable[[QPainter, QRect], None]
-
-
-def with_foot(picture: Picture, text: str, style: Style) -> Picture:
-    """The picture with a line of text below it, or several where it is long."""
-    width, margin = picture.size.width(), 4 * GRID
-    room = QRect(margin, 0, width - 2 * margin, 1 << 16)
-    wrapped = int(Qt.TextFlag.TextWordWrap)
-    foot = QFontMetrics(style.font).boundingRect(room, wrapped, text).height() + 4 * GRID
-
-    def paint(painter: QPainter, rect: QRect) -> None:
-        painter.fillRect(rect, style.theme.color("paper"))
-        whole = rect.adjusted(0, 0, 0, -foot)
-        picture.paint(painter, whole)
-        painter.setFont(style.font)
-        painter.setPen(style.theme.color("ink"))
-        painter.drawText(room.translated(whole.bottomLeft()), wrapped, text)
-
-    return Picture(picture.name, QSize(width, picture.size.height() + foot), paint)
 
 
 def to_image(picture: Picture, scale: int = 1) -> QImage:

@@ -1,5 +1,8 @@
 """A map as text for spreadsheets and programs: CSV (RFC 4180) or TSV, UTF-8, lines end at \\n.
 
+Excel takes a file without a byte order mark for one in the system's old encoding, so that ü and ▁
+break. Where its language has a decimal comma, it splits lines at semicolons.
+
 The first row names the keys and the first column the queries, their corner the map; masked cells
 are empty. Numbers have the digits that give back the same float32.
 """
@@ -7,10 +10,22 @@ are empty. Numbers have the digits that give back the same float32.
 import csv
 import io
 from collections.abc import Sequence
+from enum import StrEnum
 
 import numpy as np
 
 from core.text.tokens import Token
+
+MARK = "\ufeff".encode()
+
+
+class Dialect(StrEnum):
+    """For whom a table is written."""
+
+    EXCEL = "Excel and other spreadsheets"
+    COMMA = "Excel with a decimal comma"
+    PROGRAMS = "programs"
+
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -23,15 +38,23 @@ def to_table(
     keys: Sequence[Token],
     delimiter: str = ",",
     title: str = "",
-) -> str:
-    """The table of a map [Q, K] with its mask [Q, K]; `title`: what it is."""
+    dialect: Dialect = Dialect.PROGRAMS,
+) -> bytes:
+    """Return the table of a map [Q, K] with its mask [Q, K]; `title` says what it is."""
+    comma = dialect is Dialect.COMMA
+    if comma and delimiter == ",":
+        delimiter = ";"
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     writer.writerow([title, *map(_name, keys)])
     for query, row, may in zip(queries, weights, allowed, strict=True):
-        cells = (_number(value) if seen else "" for value, seen in zip(row, may, strict=True))
+        cells = (
+            _number(value, comma=comma) if seen else ""
+            for value, seen in zip(row, may, strict=True)
+        )
         writer.writerow([_name(query), *cells])
-    return text.getvalue()
+    mark = b"" if dialect is Dialect.PROGRAMS else MARK
+    return mark + text.getvalue().encode("utf-8", "surrogatepass")
 
 
 def _name(token: Token) -> str:
@@ -40,5 +63,6 @@ def _name(token: Token) -> str:
     return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
 
 
-def _number(value: np.floating) -> str:
-    return np.format_float_positional(value, trim="0")
+def _number(value: np.floating, *, comma: bool) -> str:
+    text = np.format_float_positional(value, trim="0")
+    return text.replace(".", ",") if comma else text

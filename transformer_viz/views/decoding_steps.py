@@ -1,9 +1,10 @@
 """A decoding step by step: the map as it stands, and beside it what else might have come."""
 
+import math
 from collections.abc import Iterator
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from core.trace.head_map import mean_weights
@@ -17,7 +18,7 @@ from transformer_viz.drawing.scale_strip import draw_scale_strip
 from transformer_viz.drawing.scales import legend
 from transformer_viz.options import ViewOptions
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme, scaled_font, set_role
+from transformer_viz.theme import GRID, Theme, scaled_font, set_role, taller
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.decoding_side import DecodingSide
 from transformer_viz.views.growing_matrix import GrowingMatrix, ScaleStrip
@@ -91,23 +92,31 @@ class DecodingSteps(QWidget):
 
     def export_size(self) -> QSize:
         """The map with its title and its scale."""
-        return self.matrix.picture_size() + QSize(2 * MARGIN, 2 * MARGIN + 2 * _LINE)
+        line = taller(_LINE, self.font())
+        title = QFontMetricsF(scaled_font(self.font(), 1.0, bold=True))
+        width = math.ceil(title.horizontalAdvance(self._export_title))
+        size = self.matrix.picture_size().expandedTo(QSize(width, 0))
+        return size + QSize(2 * MARGIN, 2 * MARGIN + 2 * line)
+
+    @property
+    def _export_title(self) -> str:
+        walk = self._decoding.walk
+        return f"{self._title.text()} · step {walk.step + 1} of {walk.count}"
 
     def paint_export(self, painter: QPainter, rect: QRectF) -> None:
         assert self._style is not None
         inner = rect.adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)
-        line = QRectF(inner.left(), inner.top(), inner.width(), _LINE)
-        walk = self._decoding.walk
+        height = taller(_LINE, self.font())
+        line = QRectF(inner.left(), inner.top(), inner.width(), height)
         painter.setFont(scaled_font(self.font(), 1.0, bold=True))
         painter.setPen(self._style.theme.color("ink"))
-        title = f"{self._title.text()} · step {walk.step + 1} of {walk.count}"
-        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, title)
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, self._export_title)
         painter.save()
         painter.translate(line.bottomLeft())
         self.matrix.paint(painter)
         painter.restore()
         if self._picture is not None:
-            foot = line.translated(0, inner.height() - _LINE)
+            foot = line.translated(0, inner.height() - height)
             draw_scale_strip(painter, foot, self._style, self._picture.legend)
 
     def _show_map(self, trace: Trace, theme: Theme, color_map: ColorMap) -> None:

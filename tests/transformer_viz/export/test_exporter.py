@@ -28,6 +28,7 @@ from transformer_viz.export.exporter import (
     Subject,
     in_words,
 )
+from transformer_viz.export.figure import Figure
 from transformer_viz.export.picture import Picture
 from transformer_viz.options import Quantity
 from transformer_viz.quantities import Quantities
@@ -55,7 +56,7 @@ class Desk:
         self.exporter.exported.connect(self.said.append)
         self.transfers.failed.connect(self.failures.append)
 
-    def picture(self, subject: Subject, _colors: Colors) -> Picture:
+    def picture(self, subject: Subject, _colors: Colors, _figure: Figure) -> Picture:
         if self.session.trace is None:
             raise UserError("There is nothing to export yet; type a sentence first.")
 

@@ -4,12 +4,10 @@ import re
 import zlib
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, QSize
-from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter
+from PySide6.QtCore import QRect, QSize
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-from transformer_viz.drawing.colormap import ColorMap, lookup_table
-from transformer_viz.drawing.matrix import Style
 from transformer_viz.export.picture import (
     SCALES,
     Picture,
@@ -17,9 +15,7 @@ from transformer_viz.export.picture import (
     to_pdf,
     to_png,
     to_svg,
-    with_foot,
 )
-from transformer_viz.theme import DARK
 
 WORDS = ("Straße", "a <b> & c", "▁it")
 
@@ -64,23 +60,6 @@ def test_an_svg_keeps_texts_as_texts() -> None:
     renderer = QSvgRenderer(svg.encode())
     assert renderer.isValid()
     assert renderer.viewBox() == QRect(0, 0, 120, 100)
-
-
-def test_a_foot_stands_below_the_picture_as_text() -> None:
-    style = Style(DARK, lookup_table(ColorMap.PAPER, DARK), QGuiApplication.font())
-    footed = with_foot(PICTURE, "Cross 1.2 off", style)
-    height = PICTURE.size.height()
-    assert footed.size.width() == PICTURE.size.width()
-    assert footed.size.height() > height + 10
-    image = to_image(footed)
-    assert image.copy(QRect(QPoint(), PICTURE.size)) == to_image(PICTURE).copy()
-    assert image.pixelColor(1, height + 1) == DARK.color("paper")
-    foot = image.copy(0, height, 120, footed.size.height() - height)
-    painted = {foot.pixel(x, y) for x in range(foot.width()) for y in range(foot.height())}
-    assert len(painted) > 1
-    assert "Cross 1.2 off" in to_svg(footed).decode("utf-8")
-    long = with_foot(PICTURE, "Encoder self 2.1, 2.2, 2.3, 2.4, 2.5, 2.6 off", style)
-    assert long.size.height() > footed.size.height()
 
 
 def test_an_svg_looks_like_the_png() -> None:

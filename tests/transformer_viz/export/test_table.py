@@ -1,5 +1,6 @@
 import csv
 import io
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.tokens import Token, TokenKind
-from transformer_viz.export.table import DELIMITERS, to_table
+from transformer_viz.export.table import DELIMITERS, MARK, Dialect
+from transformer_viz.export.table import to_table as to_bytes
+
+
+def to_table(*arguments: Any, **named: Any) -> str:
+    """Without a mark, as text."""
+    return to_bytes(*arguments, **named).decode("utf-8", "surrogatepass")
+
 
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\0"), min_size=1)
 
@@ -53,3 +61,20 @@ def test_an_unknown_token_is_named_as_it_was_typed() -> None:
     one = np.ones((1, 1), np.float32)
     unknown = Token("<unk>", kind=TokenKind.UNKNOWN, surface="駅")
     assert to_table(one, one > 0, [unknown], [unknown]).startswith(",駅\n駅,")
+
+
+def test_excel_is_told_the_encoding() -> None:
+    """Else it reads ü and ▁ as UTF-8's bytes, each a character."""
+    one, token = np.ones((1, 1), np.float32), [Token("▁für")]
+    table = to_bytes(one, one > 0, token, token, dialect=Dialect.EXCEL)
+    assert table.startswith(b"\xef\xbb\xbf")
+    assert table.removeprefix(MARK) == to_bytes(one, one > 0, token, token)
+    assert table.decode("utf-8-sig") == ",▁für\n▁für,1.0\n"
+
+
+def test_a_decimal_comma_has_semicolons_between_the_cells() -> None:
+    weights, tokens = np.array([[0.25, 0.75]], np.float32), [Token("a"), Token("b,c")]
+    comma = to_bytes(weights, weights > 0, tokens[:1], tokens, dialect=Dialect.COMMA)
+    assert comma.decode("utf-8-sig") == ";a;b,c\na;0,25;0,75\n"
+    tabs = to_bytes(weights, weights > 0, tokens[:1], tokens, "\t", dialect=Dialect.COMMA)
+    assert tabs.decode("utf-8-sig") == "\ta\tb,c\na\t0,25\t0,75\n"
