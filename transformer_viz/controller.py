@@ -13,7 +13,7 @@ from transformer_viz.decoding import Decoding
 from transformer_viz.distance_probe import DistanceProbe
 from transformer_viz.engine import Engine, Explanation
 from transformer_viz.gate_effect import GateEffect
-from transformer_viz.gates import ALL_ON, Gates
+from transformer_viz.gates import ALL_ON, Gates, restored_gates, saved_gates
 from transformer_viz.gating import Gating
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.resolving import Resolving
@@ -160,7 +160,8 @@ class Controller(QObject):
             self._settle(Phase.FAILED, "No model is bundled; open a checkpoint (Ctrl+O).")
         else:
             self._fallback = next((model for model in bundled if model != chosen), None)
-            self.open(chosen)
+            as_before = chosen == remembered
+            self.open(chosen, gates=restored_gates(self._settings.gates) if as_before else ALL_ON)
 
     def translate(self, text: str, selection: Selection | None = None) -> None:
         """Show this text, and its translation as soon as there is one, with this selection in it,
@@ -256,6 +257,7 @@ class Controller(QObject):
             text=session.text[:MAX_CHARACTERS],
             trace=str(self._trace_file or ""),
             selection=self._wanted or session.selection,
+            gates=self._settings.gates if session.model is None else saved_gates(session.gates),
             options=session.options,
             second_text=self.comparison.text,
             second_model=str(self.comparison.path or ""),

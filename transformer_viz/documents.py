@@ -16,7 +16,7 @@ from core.trace.npz import load_npz
 from core.trace.padding import padding
 from core.trace.trace import Trace
 from transformer_viz.controller import MAX_CHARACTERS, Controller
-from transformer_viz.gates import ALL_ON
+from transformer_viz.gates import ALL_ON, restored_gates, saved_gates
 from transformer_viz.options import View
 from transformer_viz.selection import Selection
 from transformer_viz.session import Session
@@ -25,9 +25,7 @@ from transformer_viz.session_file import (
     Found,
     SavedSession,
     load_session,
-    restored_gates,
     save_session,
-    saved_gates,
     saved_model,
 )
 from transformer_viz.transfers import Progress
@@ -232,7 +230,7 @@ class Documents(QObject):
         controller.comparison.choose_model(found.second_model)
         controller.comparison.choose_text(saved.second_text)
         another = found.model is not None and (shown is None or shown.path != found.model)
-        gates = ALL_ON if found.model is None else restored_gates(saved)
+        gates = ALL_ON if found.model is None else restored_gates(saved.gates)
         if not another:
             self._session.set_gates(gates)
         if found.trace is not None:

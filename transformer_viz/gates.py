@@ -4,6 +4,7 @@ Gates name only the heads whose factor is not 1; no gates is the model as it was
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -15,6 +16,29 @@ Gates: TypeAlias = Mapping[Head, float]
 ALL_ON: Gates = MappingProxyType({})
 STRONGEST = 2.0
 """The largest factor that can be set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedGate:
+    """A head that is off or scaled, as a file holds it."""
+
+    kind: AttentionKind
+    layer: int
+    head: int
+    factor: float
+
+
+def saved_gates(current: Gates) -> tuple[SavedGate, ...]:
+    """The gates for a file."""
+    return tuple(
+        SavedGate(kind=head.kind, layer=head.layer, head=head.head, factor=factor)
+        for head, factor in current.items()
+    )
+
+
+def restored_gates(saved: Iterable[SavedGate]) -> Gates:
+    """The gates from a file."""
+    return gates({Head(one.kind, one.layer, one.head): one.factor for one in saved})
 
 
 def gates(factors: Mapping[Head, float]) -> Gates:

@@ -93,9 +93,12 @@ class History(QObject):
     def _on_text(self, text: str) -> None:
         if self._moving:
             return
-        run = "typing" if _is_keystroke(self._now.text, text) else None
+        added, removed = _changed_length(self._now.text, text)
+        run = "typing" if added <= 1 else None
         if self._controller.stretching.moving:
-            run = "stretching"
+            run, removed = "stretching", 0
+        if removed > 1:
+            self._run = None  # typing over a selection, or deleting it, begins a run
         self._step(replace(self._now, text=text), run)
 
     def _on_selection(self, selection: Selection) -> None:
@@ -131,11 +134,10 @@ class History(QObject):
         self.changed.emit()
 
 
-def _is_keystroke(before: str, after: str) -> bool:
-    """Whether one character was added or taken away, wherever in the text."""
-    shorter = min(len(before), len(after))
-    one_more = abs(len(before) - len(after)) == 1
-    return one_more and sum(common_ends(before, after)) == shorter
+def _changed_length(before: str, after: str) -> tuple[int, int]:
+    """How many characters were added and how many removed, in one place of the text."""
+    kept = sum(common_ends(before, after))
+    return len(after) - kept, len(before) - kept
 
 
 def _is_scaling(before: Gates, after: Gates) -> bool:

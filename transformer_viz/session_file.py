@@ -14,14 +14,14 @@ from core.bundled import bundled_models
 from core.errors import UserError
 from core.files import atomic_write_text, is_folder, is_there, read_regular
 from core.trace.npz import load_npz
-from core.trace.trace import AttentionKind, Head, Trace
-from transformer_viz.checks import MOST_ITEMS, number, record, sequence, whole
+from core.trace.trace import Trace
+from transformer_viz.checks import number, record, whole
 from transformer_viz.checksums import checksum
-from transformer_viz.gates import STRONGEST, Gates, gates
+from transformer_viz.gates import SavedGate
 from transformer_viz.options import View, ViewOptions
 from transformer_viz.selection import Selection
 from transformer_viz.session import Search
-from transformer_viz.settings import MAX_ALPHA, MAX_BEAM, OPTION_CHECKS
+from transformer_viz.settings import MAX_ALPHA, MAX_BEAM, OPTION_CHECKS, check_gates
 
 SUFFIX = ".tviz"
 FORMAT = "transformer-viz session"
@@ -40,16 +40,6 @@ class SavedModel:
     name: str
     path: str = ""
     sha256: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SavedGate:
-    """A head that is off or scaled."""
-
-    kind: AttentionKind
-    layer: int
-    head: int
-    factor: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,17 +117,6 @@ def saved_model(path: Path) -> SavedModel:
     return SavedModel(name=name, path="" if bundled else str(path), sha256=_digest(path))
 
 
-def saved_gates(current: Gates) -> tuple[SavedGate, ...]:
-    return tuple(
-        SavedGate(kind=head.kind, layer=head.layer, head=head.head, factor=factor)
-        for head, factor in current.items()
-    )
-
-
-def restored_gates(saved: SavedSession) -> Gates:
-    return gates({Head(one.kind, one.layer, one.head): one.factor for one in saved.gates})
-
-
 def _read(path: Path) -> dict[str, Any]:
     data = read_regular(path, most=MOST_BYTES)
     try:
@@ -194,5 +173,5 @@ _SESSION = record(
     SavedSession,
     search=record(Search, beam=whole(1, MAX_BEAM), alpha=number(0, MAX_ALPHA)),
     options=record(ViewOptions, **OPTION_CHECKS),
-    gates=sequence(record(SavedGate, factor=number(0, STRONGEST)), range(MOST_ITEMS)),
+    gates=check_gates,
 )

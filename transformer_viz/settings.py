@@ -20,6 +20,7 @@ import platformdirs
 from core.errors import UserError
 from core.files import atomic_write, atomic_write_text, is_there, read_regular, write_problem
 from transformer_viz.checks import (
+    MOST_ITEMS,
     Check,
     boolean,
     number,
@@ -32,6 +33,7 @@ from transformer_viz.checks import (
     whole,
 )
 from transformer_viz.drawing.colormap import ColorMap
+from transformer_viz.gates import STRONGEST, SavedGate
 from transformer_viz.options import LEAST_KERNEL, MOST_KERNEL, View, ViewOptions
 from transformer_viz.selection import Selection
 from transformer_viz.theme import ThemeChoice
@@ -63,6 +65,7 @@ class Settings:
     selection: Selection | None = None  # shown last, in that sentence
     second_text: str | None = None  # compared with last
     second_model: str = ""  # the path of the checkpoint compared with last
+    gates: tuple[SavedGate, ...] = ()  # of the model shown last
     view: View = View.HEATMAP
     options: ViewOptions = field(default_factory=ViewOptions)
     beam: int = 1  # 1 is greedy
@@ -274,6 +277,7 @@ OPTION_CHECKS = record_checks(
     links_mass=number(0, 1),
     reach_kernel=whole(LEAST_KERNEL, MOST_KERNEL),
 )
+check_gates = sequence(record(SavedGate, factor=number(0, STRONGEST)), range(MOST_ITEMS))
 _JOINED = {"recent_files": RECENT_FILES, "history": HISTORY, "runs": MAX_RUNS}
 _CHECKS: dict[str, Check[Any]] = {
     "theme": one_of(ThemeChoice),
@@ -284,6 +288,7 @@ _CHECKS: dict[str, Check[Any]] = {
     "selection": optional(record(Selection)),
     "second_text": optional(string),
     "second_model": string,
+    "gates": check_gates,
     "view": one_of(View),
     "beam": whole(1, MAX_BEAM),
     "beam_size": whole(2, MAX_BEAM),

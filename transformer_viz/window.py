@@ -259,7 +259,7 @@ class Window(QMainWindow):
     def switch_scaling(self) -> None:
         """Show the steps of the row, with the scores divided by √d_k or not."""
         self.show_view("scores")
-        self._session.change_options(scores_scaled=not self._session.options.scores_scaled)
+        self.stage.scores.show_scaling()
 
     def _panels(self) -> list[QWidget]:
         return [

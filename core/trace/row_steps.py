@@ -81,6 +81,16 @@ def row_steps(trace: Trace, head: Head, query: int) -> RowSteps:
     )
 
 
+def scaling_effects(trace: Trace, head: Head) -> Doubles:
+    """[Q], by how many bits leaving out the division by √d_k sharpens each row of a head.
+
+    Raises:
+        UserError: the trace holds finished weights only.
+    """
+    rows = (row_steps(trace, head, query) for query in range(len(trace.query_tokens(head.kind))))
+    return np.array([steps.entropy - steps.unscaled().entropy for steps in rows])
+
+
 def attend_row(query: Doubles, keys: Doubles, values: Doubles, allowed: Booleans) -> RowSteps:
     """query [d_k], keys [K, d_k], values [K, d_v], allowed [K]."""
     return _steps(query, keys, values, allowed, keys @ query, float(np.sqrt(len(query))))

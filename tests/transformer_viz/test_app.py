@@ -171,6 +171,7 @@ def test_the_last_session_comes_back_at_the_next_start(tiny: Path, tmp_path: Pat
     first = on_settled(
         "window._session.select(kind='cross', layer=2, head=3, query=1)",
         "window._session.change_options(merge_words=True)",
+        "window._session.set_gates({window._session.selection.primary: 0.5})",
         "window.show_view('scores')",
         "window._controller.comparison.choose_text('It slept.')",
     ).replace("'cross'", "list(window._session.trace.kinds)[2]")
@@ -181,12 +182,12 @@ def test_the_last_session_comes_back_at_the_next_start(tiny: Path, tmp_path: Pat
         "print(window.source.text(), window._session.model.name, window._session.selection.primary,"
         " window._session.selection.query, window.stage.current,"
         " window._session.options.merge_words, window.history.can_undo,"
-        " window._controller.comparison.text)"
+        " window._controller.comparison.text, list(window._session.gates.values()))"
     )
     done = run_watched(again, "--config-dir", tmp_path)
     assert done.stderr == ""
     head = "Head(kind=<AttentionKind.CROSS: 'cross'>, layer=2, head=3)"
-    assert done.stdout == f"{TEXT} tiny {head} 1 scores True False It slept.\n"
+    assert done.stdout == f"{TEXT} tiny {head} 1 scores True False It slept. [0.5]\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -65,6 +65,24 @@ def test_a_run_of_typing_is_one_step(past: Past, qtbot: QtBot) -> None:
     qtbot.waitUntil(past.shows("a b is red"))
 
 
+def test_typing_over_a_selection_is_undone_as_a_whole(past: Past) -> None:
+    past.type("a b is red")
+    past.time += 0.1
+    past.controller.translate("T")  # all of it was selected
+    past.type("The")
+    past.history.undo()
+    assert past.session.text == "a b is red"
+    past.history.undo()
+    assert past.session.text == "a b"
+
+
+def test_deleting_a_selection_and_typing_on_is_one_step(past: Past) -> None:
+    past.controller.translate("a")
+    past.type("a c")
+    past.history.undo()
+    assert past.session.text == "a b"
+
+
 def test_a_run_of_moves_from_cell_to_cell_is_one_step(past: Past) -> None:
     past.session.pin(0, 0)
     for query in (1, 2):

@@ -9,6 +9,7 @@ import pytest
 from core.bundled import bundled_models
 from core.errors import UserError
 from core.trace.trace import AttentionKind, Head
+from transformer_viz.gates import restored_gates, saved_gates
 from transformer_viz.options import Combine, Scale, View, ViewOptions
 from transformer_viz.selection import Selection
 from transformer_viz.session import Search
@@ -17,9 +18,7 @@ from transformer_viz.session_file import (
     SavedModel,
     SavedSession,
     load_session,
-    restored_gates,
     save_session,
-    saved_gates,
     saved_model,
 )
 
@@ -61,7 +60,7 @@ def test_what_is_saved_comes_back(path: Path, model: Path) -> None:
 
 def test_gates_come_back_as_they_were() -> None:
     off = {Head(AttentionKind.ENCODER_SELF, 0, 3): 0.0, Head(AttentionKind.CROSS, 1, 2): 1.5}
-    assert restored_gates(replace(SAVED, gates=saved_gates(off))) == off
+    assert restored_gates(replace(SAVED, gates=saved_gates(off)).gates) == off
 
 
 def test_a_session_is_plain_json(path: Path) -> None:

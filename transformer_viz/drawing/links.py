@@ -29,8 +29,11 @@ from transformer_viz.selection import Cell
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 HAIRLINE = 0.75  # pixels: the narrowest link
-FADED = 0.85  # how far links go over into the paper while others are marked
-_ASIDE = 0.4  # opacity of tokens that have no part in what is marked
+_FADED = 0.85  # how far links go over into the paper while others are marked
+_UNLINKED = 0.3  # … while a cell is marked whose link is too light to be drawn
+_MARKED_WIDTH = 1.5  # pixels: the narrowest marked link
+_MARKED_COLOR = 0.75  # how much of its colour a marked link has at least
+_ASIDE = 0.5  # opacity of tokens that have no part in what is marked
 _LEAST_COLOR = 0.3  # how much of its colour a link of weight 0 keeps
 _TINTS = 32
 _SCALE = (0.1, 0.5, 1.0)  # parts of the thickness, beside the headings
@@ -56,10 +59,18 @@ def draw_links(
     painter: QPainter, scene: LinksScene, theme: Theme, cells: Sequence[Cell] = ()
 ) -> None:
     """The whole picture with what is marked in it, `scene.layout.size` large, from the origin."""
-    draw_curves(painter, scene, theme, range(len(scene.picture.links)), fade=FADED * bool(cells))
+    fade = fading(scene, cells)
+    draw_curves(painter, scene, theme, range(len(scene.picture.links)), fade=fade)
     if cells:
-        draw_curves(painter, scene, theme, np.flatnonzero(scene.marked(cells)))
+        draw_curves(painter, scene, theme, np.flatnonzero(scene.marked(cells)), marked=True)
     draw_tokens(painter, scene, theme, QRectF(QPointF(0, 0), scene.layout.size), cells)
+
+
+def fading(scene: LinksScene, cells: Sequence[Cell]) -> float:
+    """How far the links go over into the paper while these cells are marked."""
+    if not cells:
+        return 0.0
+    return _FADED if scene.marked(cells).any() else _UNLINKED
 
 
 def draw_curves(
@@ -69,8 +80,14 @@ def draw_curves(
     indices: Iterable[int],
     *,
     fade: float = 0.0,
+    marked: bool = False,
 ) -> None:
-    """Some of the links, in the order given; `fade`: how far they go over into the paper."""
+    """Some of the links, in the order given.
+
+    Args:
+        fade: how far they go over into the paper.
+        marked: whether they must be seen, however light they are.
+    """
     links, layout = scene.picture.links, scene.layout
     straight = layout.form is not LinksForm.ARCS
     pens: dict[tuple[int, int], QPen] = {}
@@ -86,10 +103,11 @@ def draw_curves(
         if (series, tint) not in pens:
             color = series_color(scene.picture, theme, series)
             part = (1 - fade) * _color_part((tint / _TINTS) ** 2)
+            part = max(part, _MARKED_COLOR) if marked else part
             pens[series, tint] = QPen(_mixed(theme.color("paper"), color, part))
             pens[series, tint].setCapStyle(Qt.PenCapStyle.FlatCap)
         pen = pens[series, tint]
-        pen.setWidthF(max(HAIRLINE, layout.thickness * strength))
+        pen.setWidthF(max(_MARKED_WIDTH if marked else HAIRLINE, layout.thickness * strength))
         painter.setPen(pen)
         start, end = QPointF(*points[0]), QPointF(*points[3])
         if straight:
@@ -114,7 +132,7 @@ def draw_tokens(
     marked = np.flatnonzero(scene.marked(cells)) if cells else np.zeros(0, np.intp)
     queries = _looks(cells, 0, links.query[marked])
     keys = _looks(cells, 1, links.key[marked])
-    other = Look.ASIDE if cells else Look.PLAIN
+    other = Look.ASIDE if len(marked) else Look.PLAIN
     span = (rect.top(), rect.bottom()) if layout.vertical else (rect.left(), rect.right())
     if layout.form is LinksForm.ARCS:
         queries = keys | queries

@@ -26,7 +26,7 @@ from transformer_viz.views.compare_start import CompareStart
 from transformer_viz.views.stage_view import StageView
 from transformer_viz.views.stream import Stream
 from transformer_viz.views.translations import Translations
-from transformer_viz.views.wording import head_title, plain_tooltip
+from transformer_viz.views.wording import head_title, one_of, plain_tooltip
 
 _BY_WORDS = "Compared by words"
 _WORDS_TIP = (
@@ -123,7 +123,7 @@ class Compare(StageView):
             if request != self._asked:
                 self._asked = request
                 self._make(request)
-            self.controls.show_heads(sides, first, second)
+            self.controls.show_heads(sides, first, second, len(self.session.selection.heads))
         self._show_maps()
 
     def focus_part(self) -> QWidget:
@@ -311,7 +311,7 @@ class Compare(StageView):
         assert self._shown is not None
         return Figure(
             pictures=self._shown,
-            title=head_title(self._shown.request.a),
+            title=head_title(self._shown.request.a) + one_of(len(self.session.selection.heads)),
             tables=self._tables(),
             theme=self.theme,
             font=self.font(),

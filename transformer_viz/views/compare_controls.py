@@ -16,7 +16,7 @@ from transformer_viz.text_size import set_font, set_height
 from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.views.compare_pictures import Shown
 from transformer_viz.views.number_boxes import WholeBox
-from transformer_viz.views.wording import head_name
+from transformer_viz.views.wording import head_name, one_of
 
 HEIGHT = 7 * GRID
 
@@ -85,8 +85,9 @@ class CompareControls(QWidget):
     def show_large(self, shown: Shown) -> None:
         self.maps[shown].click()
 
-    def show_heads(self, sides: Sides, a: Head, b: Head) -> None:
-        self._title.setText(head_name(a))
+    def show_heads(self, sides: Sides, a: Head, b: Head, selected: int) -> None:
+        """`selected`: how many heads are; one of them is compared."""
+        self._title.setText(head_name(a) + one_of(selected))
         for widget in (self._caption, self.layer, self.head):
             widget.setVisible(not sides.same_model)
         for box, value, count in (

@@ -131,6 +131,7 @@ class FarLinkList(RowList):
         current = self.current if chosen is None else chosen
         if not same:
             self.set_rows(len(self.links), 0 if chosen is None else chosen)
+            self.verticalScrollBar().setValue(0)  # other links: begin with the heaviest
         elif moved and chosen is not None:
             self.set_current(current)
         self.viewport().update()

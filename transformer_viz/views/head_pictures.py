@@ -47,6 +47,7 @@ class HeadPicture:
     Attributes:
         hidden_share, blank_share: of all that the rows have, what falls on the columns that are
             left out, and what lies below the threshold.
+        peak: the largest value of a cell.
     """
 
     heads: tuple[Head, ...]
@@ -54,6 +55,7 @@ class HeadPicture:
     matrix: MatrixPicture
     hidden_share: float
     blank_share: float
+    peak: float
 
 
 def map_axes(trace: Trace, kind: AttentionKind, options: ViewOptions) -> MapAxes:
@@ -101,6 +103,7 @@ def head_picture(
         ),
         hidden_share=hidden / total if total else 0.0,
         blank_share=blank / total if total else 0.0,
+        peak=float(weights.max()),
     )
 
 

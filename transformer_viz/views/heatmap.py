@@ -8,14 +8,14 @@ from core.trace.trace import Head
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.heading import Heading
 from transformer_viz.drawing.marks import Marks
-from transformer_viz.options import Combine, Quantity
+from transformer_viz.options import Combine
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import GRID, Theme, grown
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.head_pictures import MapAxes
 from transformer_viz.views.map_header import MapHeader
-from transformer_viz.views.map_notes import map_notes
+from transformer_viz.views.map_notes import is_faint, map_notes
 from transformer_viz.views.matrix_canvas import MatrixCanvas
 from transformer_viz.views.matrix_grid import MOST, MatrixGrid
 from transformer_viz.views.pin_tray import PinTray, read_pin
@@ -175,6 +175,7 @@ class Heatmap(StageView):
             if pictures and found is not None:
                 shown = len(self._maps.groups)
                 header.show_notes(map_notes(found, pictures, session.options, len(heads), shown))
+                header.stretch.setVisible(is_faint(found, pictures, session.options))
         header.set_compact(self._compact)
         header.set_trace_there(has_trace)
         self.tray.setVisible(has_trace and self._has_tray)
@@ -344,8 +345,7 @@ class Heatmap(StageView):
         return bool(self._maps.pictures)
 
     def export_name(self) -> str:
-        weights = self.session.options.quantity is Quantity.WEIGHT
-        return super().export_name() if weights else self.header.title.text()
+        return self.header.title.text()
 
     def export_size(self) -> QSize:
         size = self._map_view.size()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from transformer_viz.drawing.labels import describe_at
 from transformer_viz.drawing.link_choice import Indices
 from transformer_viz.drawing.link_scene import LinksPicture, LinksScene
-from transformer_viz.drawing.links import FADED, draw_curves, draw_tokens
+from transformer_viz.drawing.links import draw_curves, draw_tokens, fading
 from transformer_viz.selection import Cell
 from transformer_viz.theme import Theme
 from transformer_viz.views.picture_area import PictureArea
@@ -165,14 +165,15 @@ class LinksCanvas(PictureArea):
     def _paint(self, painter: QPainter, scene: LinksScene) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         cells = self.marked_cells()
-        painter.setOpacity(1 - FADED if cells else 1.0)
+        painter.setOpacity(1 - fading(scene, cells))
         painter.drawPixmap(0, 0, self._layer)
         painter.setOpacity(1.0)
         painter.save()
         painter.translate(-self.offset())
         if cells:
             seen = scene.within(self._visible())
-            draw_curves(painter, scene, self.theme, seen[scene.marked(cells)[seen]])
+            marked = seen[scene.marked(cells)[seen]]
+            draw_curves(painter, scene, self.theme, marked, marked=True)
         draw_tokens(painter, scene, self.theme, self._visible(), cells)
         painter.restore()
         if self._stale:

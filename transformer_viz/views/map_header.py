@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from transformer_viz.options import Scale
 from transformer_viz.session import Session
 from transformer_viz.text_size import set_font
 from transformer_viz.theme import GRID, Theme, set_role
@@ -18,6 +19,7 @@ from transformer_viz.views.wording import plain_tooltip
 class MapHeader(QWidget):
     """
     Attributes:
+        stretch: offered where the scale shows next to nothing.
         state: what is being computed.
         notes: sentences about the map.
         error: in their place, why the sentence was not translated.
@@ -30,6 +32,10 @@ class MapHeader(QWidget):
         self._notes: Sequence[str] = ()
         self.title = ElidedLabel("title")
         set_font(self.title, 1.15, bold=True)
+        self.stretch = QPushButton("Use per-head scale")
+        self.stretch.setToolTip("Stretch the colours to the largest weight of each map")
+        self.stretch.clicked.connect(lambda: session.change_options(scale=Scale.HEAD))
+        self.stretch.hide()
         self.state = _label("soft")
         self.state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.quantity = QuantityChoice(session)
@@ -42,6 +48,7 @@ class MapHeader(QWidget):
         self._head.setSpacing(3 * GRID)
         self._head.addWidget(self.title, 1)
         self._head.addWidget(self.state)
+        self._head.addWidget(self.stretch)
         self._head.addWidget(self.quantity)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from transformer_viz.drawing.numbers import percent
-from transformer_viz.options import Quantity, ViewOptions
+from transformer_viz.options import Quantity, Scale, ViewOptions
 from transformer_viz.quantities import Found
 from transformer_viz.views.head_pictures import HeadPicture
 from transformer_viz.views.quantity_wording import EXPLANATIONS, axes_sentence
@@ -15,6 +15,7 @@ Grey chip: special token. ␣: a space by itself. ⟨E2⟩: one byte of a charac
 Dotted amber line: not in the vocabulary."""
 """How to read what stands on the axes."""
 
+FAINT = 0.25  # weights below are hardly told from the paper
 EXPLANATORY = 2  # of the notes: what the quantity is, what rows and columns are
 
 
@@ -40,9 +41,20 @@ def map_notes(
     if options.threshold > 0:
         blank = _shares([picture.blank_share for picture in pictures])
         notes.append(f"Below {options.threshold:g} left blank: {blank} of the {noun}.")
+    if is_faint(found, pictures, options):
+        notes.append(
+            f"No weight is above {max(picture.peak for picture in pictures):.2f}, so this map is "
+            "nearly blank on the absolute scale."
+        )
     if 1 < shown < heads:
         notes.append(f"The first {shown} of {heads} heads are shown.")
     return notes
+
+
+def is_faint(found: Found, pictures: Sequence[HeadPicture], options: ViewOptions) -> bool:
+    """Whether the absolute scale of weights shows next to nothing of these maps."""
+    absolute = found.quantity is Quantity.WEIGHT and options.scale is Scale.ABSOLUTE
+    return absolute and all(picture.peak < FAINT for picture in pictures)
 
 
 def _shares(shares: Sequence[float]) -> str:

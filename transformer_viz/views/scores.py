@@ -5,8 +5,8 @@ from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from core.errors import UserError
-from core.trace.row_steps import row_steps
-from core.trace.trace import Trace
+from core.trace.row_steps import row_steps, scaling_effects
+from core.trace.trace import Head, Trace
 from transformer_viz.drawing.score_layout import MARGIN, full_height, line_height
 from transformer_viz.drawing.score_picture import ScorePicture, score_picture
 from transformer_viz.session import Phase, Session
@@ -17,8 +17,12 @@ from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.placeholder import Placeholder
 from transformer_viz.views.scores_canvas import ScoresCanvas
 from transformer_viz.views.stage_view import StageView
-from transformer_viz.views.wording import head_title, token_name
+from transformer_viz.views.wording import head_name, head_title, one_of, token_name
 
+CLEAR_EFFECT = 0.5
+"""Bits of entropy: what leaving the scaling out must change for a row to show it."""
+MOST_ROWS = 300
+"""Of a longer text the rows are not searched for the one that shows it best."""
 EXPORTED_LINES = 200
 """A longer text is exported as far as it is in view."""
 
@@ -40,6 +44,7 @@ class Scores(StageView):
         self._trace: Trace | None = None  # what the picture was made of,
         self._shown: tuple[object, ...] = ()  # and which part of it
         self._picture: ScorePicture | None = None
+        self._effects: tuple[Trace, Head, int] | None = None  # the row of a head that tells most
         self.canvas = ScoresCanvas()
         self.canvas.setAccessibleName("How the row of one query comes about")
         self._build_layout()
@@ -100,11 +105,22 @@ class Scores(StageView):
 
     @property
     def query(self) -> int:
-        """The query whose row is shown: pointed at, else pinned, else the first."""
+        """The query whose row is shown: pointed at, else pinned, else the one that shows best what
+        the scaling does."""
         for query in (self.session.focus[0], self.session.selection.query):
             if query is not None:
                 return query
-        return 0
+        return self._telling_query
+
+    def show_scaling(self) -> None:
+        """Leave the scaling out, or put it back, on a row where that makes a difference."""
+        session = self.session
+        if session.options.scores_scaled and self._picture is not None:
+            with_root, without = self._picture.entropies
+            if with_root - without < CLEAR_EFFECT:
+                session.set_hover(None, None)
+                session.select(query=self._telling_query, key=None, pins=())
+        session.change_options(scores_scaled=not session.options.scores_scaled)
 
     @property
     def key(self) -> int:
@@ -136,6 +152,21 @@ class Scores(StageView):
         self.canvas.set_marks(self.key, frozenset(pinned))
         announce(self.canvas, self._description())
 
+    @property
+    def _telling_query(self) -> int:
+        """The row that sharpens most without the scaling; the first where that is unknown."""
+        trace, head = self.session.trace, self.session.selection.primary
+        if trace is None or len(trace.query_tokens(head.kind)) > MOST_ROWS:
+            return 0
+        known = self._effects
+        if known is None or known[0] is not trace or known[1] != head:
+            try:
+                query = int(scaling_effects(trace, head).argmax())
+            except UserError:  # finished weights, which the view says itself
+                query = 0
+            self._effects = known = trace, head, query
+        return known[2]
+
     def _make_picture(self, trace: Trace) -> None:
         options, head, query = self.session.options, self.session.selection.primary, self.query
         scaled, by_weight = options.scores_scaled, options.scores_by_weight
@@ -163,9 +194,7 @@ class Scores(StageView):
 
     def _show_titles(self, trace: Trace) -> None:
         selection, status = self.session.selection, self.session.status
-        several = len(selection.heads)
-        note = f"  (the current one of {several} selected)" if several > 1 else ""
-        self._title.setText(head_title(selection.primary) + note)
+        self._title.setText(head_title(selection.primary) + one_of(len(selection.heads)))
         failed = status.phase is Phase.FAILED
         text = f"⚠ {status.message}" if failed else self._query_line(trace)
         self._subtitle.setText(text)
@@ -173,7 +202,9 @@ class Scores(StageView):
 
     def _query_line(self, trace: Trace) -> str:
         if self.session.focus[0] is None and self.session.selection.query is None:
-            return "The first query, as none is pinned; ← → choose another"
+            token = token_name(trace.query_tokens(self.session.selection.kind)[self.query])
+            place = f"“{token}” ({self.query + 1})"
+            return f"{place}, the row that changes most without ÷ √d_k; ← → choose another"
         token = token_name(trace.query_tokens(self.session.selection.kind)[self.query])
         return f"How much “{token}” ({self.query + 1}) looks at each key, step by step"
 
@@ -233,6 +264,9 @@ class Scores(StageView):
 
     # For a file
 
+    def export_name(self) -> str:
+        return f"{head_name(self.session.selection.primary)} scores"
+
     @property
     def has_picture(self) -> bool:
         return self._picture is not None
@@ -260,7 +294,8 @@ class Scores(StageView):
         title.setHeight(self._title_height)
         painter.setFont(self._title.font())
         painter.setPen(self.theme.color("ink"))
-        name = head_title(self.session.selection.primary)
+        selection = self.session.selection
+        name = head_title(selection.primary) + one_of(len(selection.heads))
         query = f"query {token_name(picture.query)} ({picture.number + 1})"
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
         painter.drawText(title, flags, f"{name} · {query}")

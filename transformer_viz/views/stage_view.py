@@ -8,7 +8,7 @@ from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.session import Session
 from transformer_viz.theme import LIGHT, Theme, set_role
 from transformer_viz.views.focus import Panel
-from transformer_viz.views.wording import head_name
+from transformer_viz.views.wording import head_name, heads_title
 
 
 class StageView(Panel):
@@ -48,8 +48,9 @@ class StageView(Panel):
         raise NotImplementedError
 
     def export_name(self) -> str:
-        """What the picture shows, for the name of its file."""
-        return head_name(self.session.selection.primary)
+        """What the picture shows, for the name of its file: all selected heads together."""
+        heads = self.session.selection.heads
+        return head_name(heads[0]) if len(heads) == 1 else heads_title(heads, averaged=True)
 
     def export_size(self) -> QSize:
         """The size of the exported picture, in logical pixels."""

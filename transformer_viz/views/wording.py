@@ -52,6 +52,11 @@ def heads_title(heads: Sequence[Head], *, averaged: bool) -> str:
     return f"{LONG_TITLES[heads[0].kind]} · {mean}{heads_in_words(heads)}"
 
 
+def one_of(selected: int) -> str:
+    """What a view of a single head adds to its name where several heads are selected."""
+    return f" (current head of {selected} selected)" if selected > 1 else ""
+
+
 def head_numbers(head: Head) -> str:
     """Layer and head, as in "2.4"."""
     return f"{head.layer + 1}.{head.head + 1}"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
+from core.text.tokens import Token
 from core.trace.trace import AttentionKind, StoredAttention, Trace
 from tests.transformer_viz.answers import Answers, quantities_of
 from tests.transformer_viz.stage import texts
@@ -175,6 +176,27 @@ def test_blank_and_hidden_are_shares_of_what_is_shown(session: Session, heatmap:
     assert f"{100 * hidden / found.sum():.0f}\u00a0% of the share." in notes(heatmap)
     blank = shown[shown < 0.1].sum() / found.sum()
     assert f"Below 0.1 left blank: {100 * blank:.0f}\u00a0% of the share." in notes(heatmap)
+
+
+def test_a_map_that_is_nearly_blank_says_so_and_offers_another_scale(
+    qtbot, session: Session, heatmap: Heatmap
+) -> None:
+    even = np.full((1, 1, 8, 8), 1 / 8, np.float32)
+    tokens = tuple(Token(f"▁{number}") for number in range(8))
+    session.set_trace(Trace(source_tokens=tokens, attention={E: StoredAttention(even)}))
+    qtbot.waitUntil(lambda: "No weight is above 0.12" in notes(heatmap))
+    assert "nearly blank on the absolute scale" in notes(heatmap)
+    qtbot.mouseClick(heatmap.header.stretch, Qt.MouseButton.LeftButton)
+    assert session.options.scale is Scale.HEAD
+    qtbot.waitUntil(lambda: "nearly blank" not in notes(heatmap))
+    assert not heatmap.header.stretch.isVisible()
+
+
+def test_the_mean_of_several_heads_is_named_as_such(session: Session, heatmap: Heatmap) -> None:
+    session.select(layer=0, head=0, others=((0, 1),))
+    title = heatmap.header.title.text()
+    assert "mean of 2 heads" in title
+    assert heatmap.export_name() == title
 
 
 # The share of the source

@@ -9,6 +9,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+from core.trace.row_steps import row_steps
 from core.trace.trace import AttentionKind, ComputedAttention, LayerProjections, Trace
 from tests.transformer_viz.stage import texts
 from transformer_viz.drawing.diverging import diverging_table, encode_signed
@@ -17,6 +18,7 @@ from transformer_viz.drawing.numbers import share, signed
 from transformer_viz.drawing.score_layout import Column, ScoreLayout, Strip, line_height
 from transformer_viz.session import Phase, Session, Status
 from transformer_viz.theme import DARK, LIGHT, Theme
+from transformer_viz.views import scores as module
 from transformer_viz.views import scores as scores_module
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.scores import EXPORTED_LINES, Scores
@@ -34,7 +36,7 @@ def test_a_title_without_room_says_so(session: Session, show) -> None:
     session.select(others=((0, 1), (0, 2), (1, 0)))
     scores = show(Scores(session), 480, 600)
     title = next(label for label in scores.findChildren(ElidedLabel) if label.isVisible())
-    assert title.text().endswith("(the current one of 4 selected)")
+    assert title.text().endswith("(current head of 4 selected)")
     assert QLabel.text(title).endswith("…")
 
 
@@ -185,11 +187,17 @@ def test_masked_keys_are_hatched_and_said_to_be_masked(
 # Which row
 
 
-def test_without_a_pin_the_first_query_is_shown_and_said_to_be(
+def test_without_a_pin_the_row_that_the_scaling_changes_most_is_shown_and_said_to_be(
     session: Session, scores: Scores
 ) -> None:
-    assert scores.query == 0
-    assert any("first query, as none is pinned" in text.lower() for text in texts(scores))
+    trace = session.trace
+    assert trace is not None
+    gains = []
+    for query in range(len(trace.source_tokens)):
+        steps = row_steps(trace, session.selection.primary, query)
+        gains.append(steps.entropy - steps.unscaled().entropy)
+    assert scores.query == np.argmax(gains)
+    assert any("row that changes most without" in text for text in texts(scores))
     session.select(query=4)
     assert any("“it” (5)" in text for text in texts(scores))
 
@@ -209,9 +217,25 @@ def test_the_heaviest_key_is_in_detail_until_one_is_chosen(
     assert scores.key == session.trace.row(E, 0, 0, 4).argmax()
 
 
+def test_leaving_the_scaling_out_goes_to_a_row_where_that_is_seen(
+    session: Session, scores: Scores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    telling = scores.query
+    monkeypatch.setattr(module, "CLEAR_EFFECT", 1e-6)
+    session.pin(4, 2)
+    scores.show_scaling()
+    assert (scores.query, session.options.scores_scaled) == (4, False)  # this row shows it too
+    scores.show_scaling()
+    monkeypatch.setattr(module, "CLEAR_EFFECT", 10.0)
+    scores.show_scaling()
+    assert (scores.query, session.options.scores_scaled) == (telling, False)
+    scores.show_scaling()
+    assert (scores.query, session.options.scores_scaled) == (telling, True)
+
+
 def test_of_several_heads_the_current_one_is_shown(session: Session, scores: Scores) -> None:
     session.select(layer=1, head=1, others=((0, 0), (0, 2)))
-    assert any("current one of 3 selected" in text for text in texts(scores))
+    assert any("current head of 3 selected" in text for text in texts(scores))
     session.select(others=())
     assert not any("selected" in text for text in texts(scores))
 
