@@ -7,6 +7,7 @@ window or a process that is running is only parsed.
 
 from __future__ import annotations
 
+import glob
 import re
 import shlex
 import subprocess
@@ -23,7 +24,8 @@ from transformer_viz import launch
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-ONLY_PARSED = ("get", "data", "resume", "pause", "stop", "estimate")  # the last at full size
+ONLY_PARSED = ("get", "data", "resume", "pause", "stop", "estimate", "prepare")
+"""The last two would take a model of full size, and corpora of gigabytes."""
 SMALL = (
     *("d_model=16", "vocab_size=200", "encoder_layers=1", "decoder_layers=1", "encoder_heads=2"),
     *("decoder_heads=2", "encoder_d_ff=16", "decoder_d_ff=16", "grammar_pairs=60", "warmup=1"),
@@ -58,6 +60,9 @@ RUNNABLE += sorted(one for one in INLINE - set(RUNNABLE) if len(one.split()) > 2
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the capitals stand for."""
     folder = tmp_path_factory.mktemp("reader")
+    (folder / "resources").symlink_to(ROOT / "resources", target_is_directory=True)
+    (folder / "prepared").mkdir()  # by the command before
+    write_pairs(folder / "prepared" / "everyday", seed=9)
     (folder / "TOK").mkdir()
     for seed, name in enumerate(("TRAIN", "DEV", "TEST", "TEST2")):
         write_pairs(folder / name, seed)
@@ -85,6 +90,7 @@ def write_pairs(stem: Path, seed: int) -> None:
 def words_of(command: str) -> list[str]:
     """Its arguments, with what is made here for what is the reader's."""
     words = shlex.split(re.sub(r"[\[\]…]", "", command))[1:]
+    words = [found for word in words for found in sorted(glob.glob(word)) or [word]]
     stands_for = {
         **{"MODEL": "made/model.safetensors", "M": "made/model.safetensors", "PATH": "FOLDER"},
         **{"PRESET": "base", "SEED": "2", "RUN/model.safetensors": "made/model.safetensors"},
