@@ -30,7 +30,7 @@ from transformer_viz.views.gate_wording import describe_gates
 from transformer_viz.what_if import WhatIf
 
 MAX_CHARACTERS = 20_000
-TYPING_PAUSE = 15  # ms without a keystroke before the engine is asked
+TYPING_PAUSE = 0  # ms: once the keystroke is painted, as a newer question stops the one that runs
 STALE_AFTER = 150  # ms without an answer before the picture is shown as stale
 SAVE_AFTER = 1_000  # ms without a change before the settings are written
 

@@ -74,11 +74,21 @@ class ComputedAttention:
         return np.asarray(scaled, dtype=np.float32)
 
     def weights(self, layer: int, head: int, query: int | None = None) -> Floats:
-        scores = self.scores(layer, head, query)
+        return self._softmax(self.scores(layer, head, query), query)
+
+    def layer_weights(self, layer: int) -> Floats:
+        """All heads of a layer by one product, [H, Q, K]."""
+        one, heads = self.projections[layer], list(self.heads(layer))
+        query, key = one.query[heads], one.key[heads]
+        scores = query @ key.swapaxes(-2, -1) / np.float32(query.shape[-1] ** 0.5)
+        return self._softmax(np.asarray(scores, dtype=np.float32))
+
+    def _softmax(self, scores: Floats, query: int | None = None) -> Floats:
+        """Of each row of scores [..., Q, K], or of the row [K] of one query, in place."""
         if self.causal:
             keys = np.arange(scores.shape[-1])
-            first = np.arange(len(scores))[:, None] if query is None else query
-            scores[keys > first] = -np.inf
+            first = np.arange(scores.shape[-2])[:, None] if query is None else query
+            scores[..., keys > first] = -np.inf
         scores -= scores.max(axis=-1, keepdims=True)
         np.exp(scores, out=scores)
         scores /= scores.sum(axis=-1, keepdims=True)
@@ -187,6 +197,9 @@ class Trace:
 
     def layer_weights(self, kind: AttentionKind, layer: int) -> Floats:
         """All heads of one layer, [H, Q, K]."""
+        attention = self.attention[kind]
+        if isinstance(attention, ComputedAttention):
+            return attention.layer_weights(layer)
         return np.stack([self.weights(kind, layer, head) for head in self.heads(kind, layer)])
 
     def has_scores(self, kind: AttentionKind) -> bool:

@@ -61,7 +61,7 @@ def test_a_superseded_answer_is_never_shown(ready: Stage, qtbot: QtBot) -> None:
     qtbot.waitUntil(ready.backend.busy.is_set)
     ready.backend.busy.clear()
     ready.controller.translate("new")
-    qtbot.wait(3 * controller_module.TYPING_PAUSE)
+    qtbot.wait(20)
     ready.backend.gate.set()
     qtbot.waitUntil(ready.shows("new"))
     assert [trace.text for trace in ready.traces if trace] == ["a b it c", "new"]

@@ -23,6 +23,7 @@ from transformer_viz.drawing.pooling import pool_max
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 THUMBNAIL = 64
+_SMALL = THUMBNAIL**2  # cells
 """The most cells a thumbnail keeps along a side."""
 
 TITLES = {
@@ -43,14 +44,20 @@ def thumbnails(
 
     `tops`: the value of each kind that has the last colour; 1 where there is none.
 
-    One head's map exists at a time, so the memory needed is that of one map, whatever the model.
-    Safe to run in any thread.
+    Small maps are made layer by layer, which is faster; of large ones one exists at a time, so the
+    memory needed is that of one map, whatever the model. Safe to run in any thread.
     """
     for kind in trace.kinds:
         allowed, top = trace.allowed(kind), (tops or {}).get(kind, 1.0)
-        for head in trace.every_head(kind):
-            codes = encode(trace.weights(*head), allowed, top=top)
-            yield head, pool_max(codes, size)
+        small = allowed.size <= _SMALL
+        for layer in range(trace.layers(kind)):
+            heads = trace.heads(kind, layer)
+            if small and heads:
+                maps = iter(encode(trace.layer_weights(kind, layer), allowed, top=top))
+            else:
+                maps = (encode(trace.weights(kind, layer, one), allowed, top=top) for one in heads)
+            for one, codes in zip(heads, maps, strict=True):
+                yield Head(kind, layer, one), pool_max(codes, size)
 
 
 def caption_font(font: QFont) -> QFont:

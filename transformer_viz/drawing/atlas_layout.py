@@ -8,6 +8,7 @@ logical pixels.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from PySide6.QtCore import QRect
@@ -58,8 +59,9 @@ class Bands:
 USUAL = Bands()
 
 
+@lru_cache(maxsize=4)
 def fit_by_layer(
-    kinds: Sequence[Rows], width: int, height: int, bands: Bands = USUAL
+    kinds: tuple[Rows, ...], width: int, height: int, bands: Bands = USUAL
 ) -> "AtlasLayout":
     """The largest tiles that fit width and height; where even the least do not, it overflows."""
     by_width, by_height = _room(kinds, width, height, bands, captions=False)
@@ -87,8 +89,10 @@ def _wrapped(heads: Sequence[Head], columns: int) -> Rows:
     return tuple(tuple(heads[at : at + columns]) for at in range(0, len(heads), columns))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Section:
+    """The tiles of one kind of attention, below its title."""
+
     rows: Rows  # one may be empty, all heads of its layer being pruned
     top: int  # of the title
     first_row: int  # top of the first row of tiles
@@ -97,12 +101,12 @@ class Section:
     def kind(self) -> AttentionKind:
         return self.heads[0].kind
 
-    @property
+    @cached_property
     def heads(self) -> tuple[Head, ...]:
         """In reading order."""
         return tuple(head for row in self.rows for head in row)
 
-    @property
+    @cached_property
     def columns(self) -> int:
         """By layer: up to the last head that any layer has."""
         return 1 + max(head.head for head in self.heads)

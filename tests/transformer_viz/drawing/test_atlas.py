@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtGui import QFont
 
 from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz.drawing import atlas as atlas_module
 from transformer_viz.drawing.atlas import Atlas, pack, row_outlines, thumbnails, tile_pixels
 from transformer_viz.drawing.atlas_layout import AtlasLayout
 from transformer_viz.drawing.colormap import MASKED, ColorMap, lookup_table
@@ -36,13 +37,28 @@ def test_thumbnails_are_small_and_know_what_is_masked(make_trace: Callable[..., 
     assert ((decoder == MASKED) == ~np.tri(31, dtype=bool)).all()
 
 
-def test_one_map_exists_at_a_time(make_trace: Callable[..., Trace]) -> None:
+def test_small_maps_that_are_made_together_are_those_made_alone(
+    make_trace: Callable[..., Trace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = make_trace()
+    together = dict(thumbnails(trace))
+    monkeypatch.setattr(atlas_module, "_SMALL", 0)
+    alone = dict(thumbnails(trace))
+    assert list(together) == list(alone)
+    for head, codes in alone.items():
+        assert np.abs(together[head].astype(int) - codes).max() <= 1  # a level, by rounding
+
+
+def test_of_large_maps_one_exists_at_a_time(
+    make_trace: Callable[..., Trace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(atlas_module, "_SMALL", 0)
     trace = make_trace()
     computed: list[AttentionKind] = []
 
     class Counting:
         source_tokens, target_tokens = trace.source_tokens, trace.target_tokens
-        kinds, allowed, every_head = trace.kinds, trace.allowed, trace.every_head
+        kinds, allowed, layers, heads = trace.kinds, trace.allowed, trace.layers, trace.heads
 
         def weights(self, kind: AttentionKind, layer: int, head: int) -> np.ndarray:
             computed.append(kind)
