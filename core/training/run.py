@@ -65,7 +65,9 @@ def start_run(
         if workers.first:
             RunFolder.require_free(path)
         config = settle(config, workers)
-    choose(workers.broadcast(chosen()))
+    config, products = workers.broadcast((config, chosen()))  # each has measured for itself
+    choose(products)
+    torch.set_num_threads(config.training.threads or torch.get_num_threads())
     with _preparation_may_stop(RunFolder(path), tell), _new_folder(path, workers) as folder:
         trainer, about = _prepare(folder, config, command, tell, should_stop, workers)
         trainer.save_state()
