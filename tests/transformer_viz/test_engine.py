@@ -175,3 +175,24 @@ def test_a_second_model_that_is_none_harms_nothing(
     with pytest.raises(UserError, match="broken"):
         backend.compare(broken, TEXT, Search(), context)
     assert backend.explain(TEXT, Search(), context).text == TEXT
+
+
+def test_products_are_measured_once_and_after_the_first_picture(
+    tiny: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    monkeypatch.setattr(
+        TorchBackend, "measure_products", lambda *_: order.append("measured"), raising=True
+    )
+    engine = Engine(TorchBackend(threads=1))
+    engine.explained.connect(lambda _: order.append("explained"))
+    try:
+        with qtbot.waitSignal(engine.loaded, timeout=60_000):
+            engine.load(tiny)
+        for _ in range(2):
+            with qtbot.waitSignal(engine.explained, timeout=60_000):
+                engine.explain(TEXT, Search())
+            qtbot.waitUntil(lambda: "measured" in order, timeout=60_000)
+    finally:
+        engine.close()
+    assert order == ["explained", "measured", "explained"]
