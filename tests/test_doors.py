@@ -77,6 +77,7 @@ APP_VALUES = {
         "core.trace.npz",
         "core.trace.padding",
         "core.trace.path_lengths",
+        "core.trace.pooled",
         "core.trace.positions",
         "core.trace.reach",
         "core.trace.variant",

@@ -10,6 +10,7 @@ import numpy as np
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter
 
+from core.trace.pooled import pooled_weights
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.atlas_layout import (
     GAP,
@@ -44,20 +45,21 @@ def thumbnails(
 
     `tops`: the value of each kind that has the last colour; 1 where there is none.
 
-    Small maps are made layer by layer, which is faster; of large ones one exists at a time, so the
-    memory needed is that of one map, whatever the model. Safe to run in any thread.
+    Small maps are made layer by layer; of large ones no more is made than the largest weights of
+    their blocks. Safe to run in any thread.
     """
     for kind in trace.kinds:
         allowed, top = trace.allowed(kind), (tops or {}).get(kind, 1.0)
         small = allowed.size <= _SMALL
+        shown = pool_max(allowed, size)
         for layer in range(trace.layers(kind)):
-            heads = trace.heads(kind, layer)
+            heads = [Head(kind, layer, one) for one in trace.heads(kind, layer)]
             if small and heads:
-                maps = iter(encode(trace.layer_weights(kind, layer), allowed, top=top))
+                maps = encode(trace.layer_weights(kind, layer), allowed, top=top)
+                yield from zip(heads, pool_max(maps, size), strict=True)
             else:
-                maps = (encode(trace.weights(kind, layer, one), allowed, top=top) for one in heads)
-            for one, codes in zip(heads, maps, strict=True):
-                yield Head(kind, layer, one), pool_max(codes, size)
+                for head in heads:
+                    yield head, encode(pooled_weights(trace, head, size), shown, top=top)
 
 
 def caption_font(font: QFont) -> QFont:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QFont
 
+from core.trace.pooled import pooled_weights
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing import atlas as atlas_module
 from transformer_viz.drawing.atlas import Atlas, pack, row_outlines, thumbnails, tile_pixels
@@ -49,25 +50,21 @@ def test_small_maps_that_are_made_together_are_those_made_alone(
         assert np.abs(together[head].astype(int) - codes).max() <= 1  # a level, by rounding
 
 
-def test_of_large_maps_one_exists_at_a_time(
+def test_of_large_maps_no_more_is_made_than_is_asked_for(
     make_trace: Callable[..., Trace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(atlas_module, "_SMALL", 0)
-    trace = make_trace()
-    computed: list[AttentionKind] = []
+    made: list[Head] = []
 
-    class Counting:
-        source_tokens, target_tokens = trace.source_tokens, trace.target_tokens
-        kinds, allowed, layers, heads = trace.kinds, trace.allowed, trace.layers, trace.heads
+    def counted(trace: Trace, head: Head, size: int) -> np.ndarray:
+        made.append(head)
+        return pooled_weights(trace, head, size)
 
-        def weights(self, kind: AttentionKind, layer: int, head: int) -> np.ndarray:
-            computed.append(kind)
-            return trace.weights(kind, layer, head)
-
-    tiles = thumbnails(Counting())  # type: ignore[arg-type]
+    monkeypatch.setattr(atlas_module, "pooled_weights", counted)
+    tiles = thumbnails(make_trace())
     next(tiles)
     next(tiles)
-    assert len(computed) == 2
+    assert len(made) == 2
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
