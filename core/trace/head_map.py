@@ -126,6 +126,8 @@ def mean_weights(trace: Trace, heads: Sequence[Head]) -> Floats:
 def mean_rows(values: Floats, rows: Entries) -> Floats:
     """The mean over the tokens of each entry, [Q, …] to [R, …]."""
     total: Floats = _grouped(values, rows, np.add, axis=0)
+    if total is values:
+        return values
     counts = np.array([len(span) for span in rows.spans], np.float32)
     return np.divide(total, counts.reshape(-1, *[1] * (total.ndim - 1)), dtype=np.float32)
 

@@ -22,6 +22,9 @@ Floats: TypeAlias = NDArray[np.float32]
 Booleans: TypeAlias = NDArray[np.bool_]
 
 
+_ROWS = 256  # of a large map that are computed together, so that they stay in a core's cache
+
+
 class Attention(Protocol):
     """All layers of one kind of attention."""
 
@@ -74,7 +77,17 @@ class ComputedAttention:
         return np.asarray(scaled, dtype=np.float32)
 
     def weights(self, layer: int, head: int, query: int | None = None) -> Floats:
-        return self._softmax(self.scores(layer, head, query), query)
+        if query is not None:
+            return self._softmax(self.scores(layer, head, query), query)
+        one = self.projections[layer]
+        queries, keys = one.query[head], one.key[head].T
+        weights = np.empty((len(queries), keys.shape[-1]), np.float32)
+        for start in range(0, len(queries), _ROWS):
+            rows = queries[start : start + _ROWS]
+            part = np.matmul(rows, keys, out=weights[start : start + _ROWS])
+            part /= np.float32(rows.shape[-1] ** 0.5)
+            self._softmax(part, start)
+        return weights
 
     def layer_weights(self, layer: int) -> Floats:
         """All heads of a layer by one product, [H, Q, K]."""
@@ -83,12 +96,16 @@ class ComputedAttention:
         scores = query @ key.swapaxes(-2, -1) / np.float32(query.shape[-1] ** 0.5)
         return self._softmax(np.asarray(scores, dtype=np.float32))
 
-    def _softmax(self, scores: Floats, query: int | None = None) -> Floats:
-        """Of each row of scores [..., Q, K], or of the row [K] of one query, in place."""
+    def _softmax(self, scores: Floats, first: int = 0) -> Floats:
+        """Of each row of scores [..., Q, K], or of one row [K], in place.
+
+        Args:
+            first: the query of the first row.
+        """
         if self.causal:
             keys = np.arange(scores.shape[-1])
-            first = np.arange(scores.shape[-2])[:, None] if query is None else query
-            scores[..., keys > first] = -np.inf
+            queries = first if scores.ndim == 1 else first + np.arange(scores.shape[-2])[:, None]
+            scores[..., keys > queries] = -np.inf
         scores -= scores.max(axis=-1, keepdims=True)
         np.exp(scores, out=scores)
         scores /= scores.sum(axis=-1, keepdims=True)

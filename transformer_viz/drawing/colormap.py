@@ -21,6 +21,8 @@ from transformer_viz.theme import Theme
 
 MASKED = 0
 BLANK = 1  # level 0, and whatever lies below a threshold
+_ROWS = 256  # of a large map that are encoded together, so that they stay in a core's cache
+_BY_PART = set(Scale) - {Scale.HEAD}  # which needs the largest weight of the whole map
 LEVELS = 254  # steps between level 0 (code 1) and level 1 (code 255)
 
 
@@ -41,6 +43,11 @@ def encode(
 ) -> np.ndarray:
     """Codes, uint8 [..., Q, K], of weights [..., Q, K] in 0 … `top` (clipped); masked where not
     allowed, bool [Q, K]. With a threshold, code 1 is for the weights below it alone."""
+    if scale in _BY_PART and weights.ndim == 2 and len(weights) > _ROWS:
+        parts = (slice(start, start + _ROWS) for start in range(0, len(weights), _ROWS))
+        return np.concatenate(
+            [encode(weights[rows], allowed[rows], scale, threshold, top) for rows in parts]
+        )
     codes = to_levels(weights, scale, top) * np.float32(LEVELS)
     codes += 1.5  # truncation then rounds to the nearest level
     codes = codes.astype(np.uint8)

@@ -85,7 +85,7 @@ def head_picture(
     top = float(weights.max()) if largest is None else None
     hidden = float(shown.hidden.sum())
     total = float(weights.sum()) + hidden
-    blank = float(weights[weights < options.threshold].sum())
+    blank = float(weights[weights < options.threshold].sum()) if options.threshold else 0.0
     return HeadPicture(
         heads=tuple(heads),
         axes=axes,
