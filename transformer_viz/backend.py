@@ -149,14 +149,14 @@ class TorchBackend:
         if kind is Kind.NATIVE:
             read_header(path)  # a file that is no model is refused before torch is needed
         if "torch" not in sys.modules:
-            context.report("Loading the engine …")
+            context.report("Loading the engine…")
             _map_torch()
         import torch
 
         torch.set_num_threads(self._threads)
         from core.checkpoints.opening import open_model
 
-        context.report(f"Reading {path.name} …")
+        context.report(f"Reading {path.name}…")
         checkpoint = open_model(path, measures=False)  # the first picture is not to wait
         context.check()
         return _info(kind, path, checkpoint), checkpoint

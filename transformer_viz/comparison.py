@@ -189,7 +189,7 @@ class Comparison(QObject):
             self._show(self._sides.model_b, self._sides.b)
         elif question != self._asked:
             self._asked = question
-            self._settle(Phase.BUSY, "Translating B …")
+            self._settle(Phase.BUSY, "Translating B…")
             self._engine.ask(
                 LANE,
                 lambda backend, context: backend.compare(

@@ -306,7 +306,7 @@ class Controller(QObject):
 
     def _show_stale(self) -> None:
         if self._session.model is not None:
-            self._set_status(Phase.BUSY, "Translating …")
+            self._set_status(Phase.BUSY, "Translating…")
 
     def _set_status(
         self, phase: Phase, message: str = "", milliseconds: float | None = None

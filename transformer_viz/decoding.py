@@ -173,7 +173,7 @@ class Decoding(QObject):
         if source is None or not text.strip():
             return
         self._ask(
-            "Scoring …",
+            "Scoring…",
             lambda backend, context: backend.explain(source.text, search, context, text.strip()),
             lambda trace: self._add(
                 trace,
@@ -208,7 +208,7 @@ class Decoding(QObject):
             self._show(known, step)
             return
         self._ask(
-            "Recording …",
+            "Recording…",
             lambda backend, context: backend.hypothesis(trace.text, ids, context),
             lambda trace: self._add(
                 trace, f"beam search, step {step + 1}", step=step, from_tree=True
@@ -220,7 +220,7 @@ class Decoding(QObject):
         assert active is not None
         prefix, text = (*active.ids[:step], *tokens), active.trace.text
         self._ask(
-            "Decoding …",
+            "Decoding…",
             lambda backend, context: backend.branch(text, prefix, typed, context),
             lambda branch: self._add(branch[0], origin, step=step, given=branch[1]),
         )

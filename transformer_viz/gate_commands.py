@@ -60,9 +60,9 @@ class GateCommands(QObject):
         gated = [actions.add("gates_open", menu, "All heads o&n", all_on, "Ctrl+Shift+A")]
         menu.addSeparator()
         measure = actions.add("gates_effect", menu, "&Effect", self._measure)
-        on_file = actions.add("gates_effect_file", menu, "Effect on a &file …", self.ask_for_pairs)
+        on_file = actions.add("gates_effect_file", menu, "Effect on a &file…", self.ask_for_pairs)
         gated.append(on_file)
-        prune = actions.add("prune", menu, "&Prune to a file …", self.ask_to_prune)
+        prune = actions.add("prune", menu, "&Prune to a file…", self.ask_to_prune)
 
         def enable() -> None:
             trace, gates = session.trace, session.gates
@@ -70,7 +70,7 @@ class GateCommands(QObject):
             _enable(gated, bool(gates))
             measure.setEnabled(bool(gates) and not effect.running and not effect.complete)
             following = effect.next_sample.sentences
-            more = f"{following:,} sentences" if effect.has_sentences else "pairs …"
+            more = f"{following:,} sentences" if effect.has_sentences else "pairs…"
             measure.setText(f"&Effect on {more}")
             _enable([prune], bool(silenced(gates)) and session.model is not None)
 
@@ -156,7 +156,7 @@ class GateCommands(QObject):
         heads = [f"--head={head.code}" for head in silenced(self._session.gates)]
         self._pruned, self._said = path, ""
         self._child.run(["prune", "--model", str(model.path), *heads, "-o", str(path)])
-        self._window.say(f"Pruning {len(heads)} heads …")
+        self._window.say(f"Pruning {len(heads)} heads…")
 
     def _on_said(self, line: str) -> None:
         self._said = line

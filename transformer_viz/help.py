@@ -46,7 +46,7 @@ class HelpDialog(Dialog):
         self.contents.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.contents.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Find in the guide …")
+        self.search.setPlaceholderText("Find in the guide…")
         self.search.setAccessibleName("Find in the guide")
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumHeight(8 * GRID)

@@ -29,7 +29,7 @@ class Palette(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName("Commands")
         self.field = QLineEdit()
-        self.field.setPlaceholderText("Find a command …")
+        self.field.setPlaceholderText("Find a command…")
         self.field.setAccessibleName("Find a command")
         self.field.setMinimumHeight(8 * GRID)
         self.field.setTextMargins(GRID, 0, GRID, 0)

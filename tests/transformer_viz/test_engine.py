@@ -42,7 +42,7 @@ def test_the_model_describes_itself(tiny: Path, context: Context) -> None:
     assert (info.encoder_layers, info.decoder_layers) == (2, 3)
     assert (info.encoder_heads, info.decoder_heads) == (2, 4)
     assert info.provenance["step"] == 0
-    assert told[-1] == "Reading tiny.safetensors …"
+    assert told[-1] == "Reading tiny.safetensors…"
 
 
 @pytest.mark.parametrize("search", [Search(), Search(beam=3, alpha=0.9)])
@@ -105,7 +105,7 @@ def test_a_failed_load_leaves_the_last_good_model(
 def test_errors_become_one_sentence(caplog: pytest.LogCaptureFixture) -> None:
     assert sentence(UserError("Say this.")) == "Say this."
     assert "memory" in sentence(MemoryError())
-    assert "memory" in sentence(RuntimeError("DefaultCPUAllocator: can't allocate memory: …"))
+    assert "memory" in sentence(RuntimeError("DefaultCPUAllocator: can't allocate memory:…"))
     assert not caplog.records
     assert "ValueError: odd" in sentence(ValueError("odd"))
     assert caplog.records[0].exc_info is not None

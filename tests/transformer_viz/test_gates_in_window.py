@@ -202,7 +202,7 @@ def test_a_button_measures_on_more_sentences(shown: Shown, monkeypatch: pytest.M
         )
         shown.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         assert f"--sentences={sentences}" in asked[-1]
-        told = f"Measuring the effect on {sentences:,} test sentences …"
+        told = f"Measuring the effect on {sentences:,} test sentences…"
         assert shown.window.gate_bar.effect.told.text() == told
         effect._child.finished.emit(answer())
     assert not command.isEnabled(), "there is nothing more to measure"
@@ -217,12 +217,12 @@ def test_a_model_of_other_languages_is_measured_on_pairs_of_its_own(
     foreign = {"imported": "marian", "languages": ["es", "fr"]}
     shown.session.set_model(replace(shown.session.model, provenance=foreign), {HEAD: 0.0})
     assert not effect.running
-    assert command.text() == "&Effect on pairs …"
+    assert command.text() == "&Effect on pairs…"
     files = ["/a/x.es", "/a/x.fr"]
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_arguments: (files, ""))
     command.trigger()
     assert "--corpus=/a/x.es,/a/x.fr" in asked[0]
-    told = "Measuring the effect on 300 sentences of x.es, x.fr …"
+    told = "Measuring the effect on 300 sentences of x.es, x.fr…"
     assert shown.window.gate_bar.effect.told.text() == told
 
 

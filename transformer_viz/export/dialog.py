@@ -106,7 +106,7 @@ class ExportDialog(Dialog):
             set_role(label, "soft")
         self.copy = QPushButton("&Copy")
         self.copy.setToolTip("Put it on the clipboard")
-        self.save = QPushButton("&Save …")
+        self.save = QPushButton("&Save…")
         self.save.setDefault(True)
         self._lay_out()
         self._show(export)

@@ -46,7 +46,7 @@ NOT_MEASURED = (
     "head has its numbers, the roles whose published threshold it passes, and the sentences that "
     "show them.",
 )
-MEASURING = ("Measuring …", "You can go on working; the result appears here and is kept.")
+MEASURING = ("Measuring…", "You can go on working; the result appears here and is kept.")
 NO_MODEL = ("No model yet", "Open a model to measure its heads.")
 
 

@@ -18,7 +18,7 @@ from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Search, Session
 
 LANE = "pairs"
-MEASURING = "Judging the heads by minimal pairs …"
+MEASURING = "Judging the heads by minimal pairs…"
 NO_MODEL = "Open a model to ask it."
 
 

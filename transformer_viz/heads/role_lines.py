@@ -47,7 +47,7 @@ class RoleLines(QWidget):
         found = None if measured is None else measured.report.heads.get(head)
         self.lines.setVisible(found is not None)
         if measured is None or found is None:
-            self.open.setText("What does it do? …")
+            self.open.setText("What does it do?")
             self.open.setToolTip("Measure all heads over a corpus")
             return
         roles = found.passed
@@ -58,5 +58,5 @@ class RoleLines(QWidget):
         self.lines.setText(which + ("\n".join(lines) or NO_ROLE))
         all_of_it = [f"{role_name(role).short}: {judgement(role)}" for role in roles]
         self.lines.setToolTip(plain_tooltip("\n".join([*all_of_it, measured_on(measured)])))
-        self.open.setText("Sentences that show it …")
+        self.open.setText("Sentences that show it…")
         self.open.setToolTip("Everything measured of this head")

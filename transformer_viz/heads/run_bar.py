@@ -65,7 +65,7 @@ class RunBar(QWidget):
         self.bar.setFixedSize(36 * GRID, 2 * GRID)
         self.bar.setAccessibleName("Progress of measuring")
         self.said = ElidedLabel("soft")
-        self.csv = QPushButton("S&ave CSV …")
+        self.csv = QPushButton("S&ave CSV…")
         self.csv.setToolTip("The table with all numbers and roles, for spreadsheets")
         row = QHBoxLayout(self)
         row.setContentsMargins(3 * GRID, GRID, 3 * GRID, GRID)
@@ -133,7 +133,7 @@ class RunBar(QWidget):
             return
         if progress is None:
             self.bar.setRange(0, 0)
-            self.said.setText(f"Reading {running.name} …")
+            self.said.setText(f"Reading {running.name}…")
             return
         self.bar.setRange(0, _STEPS)
         self.bar.setValue(round(progress.share * _STEPS))
@@ -149,8 +149,8 @@ class RunBar(QWidget):
         if question.corpus != GRAMMAR:
             self.corpus.addItem(corpus_name(question.corpus), question.corpus)
             self.corpus.setCurrentIndex(1)
-        self.corpus.addItem("a file …", _FILE)
-        self.corpus.addItem("two aligned files …", _TWO_FILES)
+        self.corpus.addItem("a file…", _FILE)
+        self.corpus.addItem("two aligned files…", _TWO_FILES)
         self._chosen = self.corpus.currentIndex()
 
     def _on_corpus(self, index: int) -> None:

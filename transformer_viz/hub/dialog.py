@@ -159,7 +159,7 @@ class GetModel(QDialog):
             time = "" if left is None else f", {duration(left)} left"
             return f"{byte_size(progress.done)} of {byte_size(progress.total)}{time}"
         if download.running:
-            return "Asking the hub …"
+            return "Asking the hub…"
         if repository in download.here:
             return f"Downloaded, in {download.here[repository]}"
         if about is None:

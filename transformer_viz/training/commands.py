@@ -55,9 +55,9 @@ class TrainingCommands(QObject):
 
     def add_to(self, actions: Actions) -> None:
         menu = actions.menu("T&raining")
-        actions.add("new_run", menu, "&New run …", self.new_run, "Ctrl+Shift+N")
+        actions.add("new_run", menu, "&New run…", self.new_run, "Ctrl+Shift+N")
         actions.add("show_training", menu, "&Show or hide the panel", self.toggle, "Ctrl+Shift+T")
-        actions.add("open_run", menu, "&Open run …", self.ask_for_run)
+        actions.add("open_run", menu, "&Open run…", self.ask_for_run)
 
     def toggle(self) -> None:
         if self.dock is not None and self.dock.isVisible():

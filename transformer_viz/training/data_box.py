@@ -121,8 +121,8 @@ class FileList(QWidget):
         self._hint.setWordWrap(True)
         set_role(self._hint, "faint")
         self._folder = ""
-        self.table = _button("Add table …", "Two columns, source and target, with a tab between")
-        self.pair = _button("Add two files …", "Line n of one is the translation of line n of the")
+        self.table = _button("Add table…", "Two columns, source and target, with a tab between")
+        self.pair = _button("Add two files…", "Line n of one is the translation of line n of the")
         self.pair.setToolTip(self.pair.toolTip() + " other")
         self.remove = _button("Remove", "Take the current file off the list (Del)")
         self.table.clicked.connect(self._ask_for_table)
@@ -136,7 +136,7 @@ class FileList(QWidget):
         row.addWidget(caption)
         row.addStretch(1)
         for button in (self.table, self.pair, self.remove):
-            button.setAccessibleName(f"{name}: {button.text().rstrip(' …')}")
+            button.setAccessibleName(f"{name}: {button.text().removesuffix('…')}")
             row.addWidget(button)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

@@ -79,7 +79,7 @@ class EstimateBox(QWidget):
 
     def measure(self, arguments: list[str]) -> None:
         set_role(self.time, "")
-        self.time.setText("Makes a few updates …")
+        self.time.setText("Makes a few updates…")
         self._child.run(arguments)
 
     def close_child(self) -> None:

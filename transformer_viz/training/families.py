@@ -51,7 +51,7 @@ class FamiliesButton(QPushButton):
     def _show(self) -> None:
         count = len(self._families)
         names = ", ".join(self._families)
-        self.setText(f"{count} of {len(FAMILIES)} &families …" if count else "All &families …")
+        self.setText(f"{count} of {len(FAMILIES)} &families…" if count else "All &families…")
         self.setToolTip(names or ", ".join(FAMILIES))
 
     def _ask(self) -> None:

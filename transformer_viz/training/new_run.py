@@ -66,7 +66,7 @@ class NewRun(QDialog):
         self.name.setAccessibleName("Name of the run")
         self.place = _soft()
         self.place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.folder = QPushButton("Other &folder …")
+        self.folder = QPushButton("Other &folder…")
         self.folder.setAutoDefault(False)
         self.error = _soft()
         set_role(self.error, "error")

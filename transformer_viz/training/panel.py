@@ -74,7 +74,7 @@ class TrainingPanel(Panel):
         self._empty = Placeholder()
         self._empty.say(
             "No runs yet",
-            "New run … trains a model: the preset tiny takes about a minute. "
+            "New run… trains a model: the preset tiny takes about a minute. "
             "Runs started in a terminal are watched too: drop their folder on the window.",
         )
         self._add_buttons()
@@ -126,12 +126,12 @@ class TrainingPanel(Panel):
             page.apply_theme(theme)
 
     def _add_buttons(self) -> None:
-        self.new = _button("&New run …", "Choose data and settings and start a run")
+        self.new = _button("&New run…", "Choose data and settings and start a run")
         self.resume = _button("Resu&me", "Go on exactly where the run stopped or waits")
         self.pause = _button("&Pause", "Wait after the next update, with all in memory")
         self.end = _button("Stop and save", "Save the state after the next update and end")
-        self.average = _button("&Average …", "Make one model from the last checkpoints")
-        self.delete = _button("Delete …", "Delete the run folder (Del)")
+        self.average = _button("&Average…", "Make one model from the last checkpoints")
+        self.delete = _button("Delete…", "Delete the run folder (Del)")
         self._buttons = (
             self.new,
             self.resume,
@@ -166,7 +166,7 @@ class TrainingPanel(Panel):
         lines = QVBoxLayout(nothing)
         lines.addStretch(2)
         lines.addWidget(self._empty)
-        self.first = _button("&New run …", self.new.toolTip())
+        self.first = _button("&New run…", self.new.toolTip())
         lines.addWidget(self.first, 0, Qt.AlignmentFlag.AlignHCenter)
         lines.addStretch(3)
         self._stack = QStackedWidget()
@@ -191,14 +191,14 @@ class TrainingPanel(Panel):
         self._averaging.failed.connect(self.said)
         self._averaging.finished.connect(self._on_averaged)
         for text, slot in (
-            ("New run &like this …", lambda: self.likeWanted.emit(self._chosen[0])),
+            ("New run &like this…", lambda: self.likeWanted.emit(self._chosen[0])),
             ("Open newest &model", self._open_newest),
             ("Take off the &list", self._forget),
         ):
             action = QAction(text, self.table)
             action.triggered.connect(partial(self._run_slot, slot))
             self.table.addAction(action)
-        remove = QAction("&Delete …", self.table)
+        remove = QAction("&Delete…", self.table)
         remove.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
         remove.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         remove.triggered.connect(self._ask_to_delete)
@@ -272,7 +272,7 @@ class TrainingPanel(Panel):
         except OSError as error:
             self.said.emit(f"{out.parent} cannot be made: {error.strerror or error}.")
             return
-        self.said.emit(f"Averaging {count} checkpoints of {run.name} …")
+        self.said.emit(f"Averaging {count} checkpoints of {run.name}…")
         self._average_made = out
         self._averaging.run(["average", str(run.path), "--last", str(count), "-o", str(out)])
 

@@ -318,7 +318,7 @@ class AtlasView(PictureArea):
         trace = self._session.trace
         known = self._measured.want([head])
         if trace is None or known is None:
-            return f"{head_name(head)}\nmeasuring …"
+            return f"{head_name(head)}\nmeasuring…"
         lines = [f"{one.name}: {one.text(known[head], trace, head)}" for one in MEASURES]
         gate = gate_state(self._session.shown_gates, head)
         if gate:

@@ -106,7 +106,7 @@ class BeamPage(QWidget):
         """While there is no tree: why, or the wish to have one."""
         decoding, beam = self._decoding, self._decoding.search.beam
         if decoding.growing:
-            text = f"Searching with beam {beam} …"
+            text = f"Searching with beam {beam}…"
         elif decoding.problem or decoding.obstacle:
             text = decoding.problem or decoding.obstacle
         else:

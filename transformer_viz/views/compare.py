@@ -191,7 +191,7 @@ class Compare(StageView):
         if busy:
             return self._comparison.status.message
         if self._stream.running:
-            return "Drawing …"
+            return "Drawing…"
         if sides is None:
             return ""
         by_words = "" if sides.same_vocabulary else _BY_WORDS

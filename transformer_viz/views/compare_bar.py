@@ -98,7 +98,7 @@ class CompareBar(QWidget):
         for path in bundled_models():
             menu.addAction(literal(path.stem), partial(self._comparison.choose_model, path))
         menu.addSeparator()
-        menu.addAction("Open …", self._open)
+        menu.addAction("Open…", self._open)
 
     def _open(self) -> None:
         path = self._comparison.path

@@ -56,7 +56,7 @@ class DecodingSide(QWidget):
         self.go_on = QPushButton("Continue greedily")
         self.go_on.setToolTip("Decode on from the end of this unfinished hypothesis")
         self.hypotheses = HypothesisList()
-        self.target = EntryField("A translation of your own", "Score a translation of your own …")
+        self.target = EntryField("A translation of your own", "Score a translation of your own…")
         self.target.setToolTip(
             "Teacher forcing: the probability of each token given your tokens before it"
         )

@@ -59,7 +59,7 @@ class EffectLine(QWidget):
         self.figures.setVisible(effect.effect is not None and not effect.running)
         self.setVisible(effect.running or bool(effect.problem) or effect.effect is not None)
         sample = effect.sample
-        self.told.setText(f"Measuring the effect on {sample.sentences:,} {sample.name} …")
+        self.told.setText(f"Measuring the effect on {sample.sentences:,} {sample.name}…")
         self.bar.setValue(round(_STEPS * effect.share))
         self.problem.setText(effect.problem)
         if effect.effect is not None:

@@ -194,9 +194,9 @@ class Heatmap(StageView):
         else:
             self._placeholder.say(*ONLY_SPECIALS)
         self.controls.fit.setEnabled(len(self._maps.groups) == 1)
-        drawing = "Drawing …" * self._maps.running
+        drawing = "Drawing…" * self._maps.running
         self.canvas.set_stale(busy or asking or self._maps.running)
-        computing = f"Computing {NAMES[quantity]} …" if asking else drawing
+        computing = f"Computing {NAMES[quantity]}…" if asking else drawing
         header.state.setText(status.message if busy else computing)
 
     @property

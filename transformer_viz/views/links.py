@@ -180,7 +180,7 @@ class Links(StageView):
         else:
             self._placeholder.say(*ONLY_SPECIALS)
         self.canvas.set_stale(busy or self._stream.running)
-        self._state.setText(status.message if busy else "Drawing …" * self._stream.running)
+        self._state.setText(status.message if busy else "Drawing…" * self._stream.running)
 
     def _follow_pointer(self) -> None:
         if self.isVisible():

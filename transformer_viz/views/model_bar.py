@@ -59,7 +59,7 @@ class ModelBar(QWidget):
         self.alpha_box.setAccessibleName("Length penalty alpha")
         self.alpha_box.setToolTip("Length penalty α: 0 favours short translations")
         keys = palette.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        find = QPushButton(f"Find a command …    {keys}", self)
+        find = QPushButton(f"Find a command…    {keys}", self)
         find.setAccessibleName("Find a command")
         find.clicked.connect(palette.trigger)
         find.setMinimumWidth(30 * GRID)  # cut off before it keeps the window wide

@@ -91,7 +91,7 @@ class PositionSimilarity(PositionPage):
             self._stream.stop()
             self._show(_similarities(shown, cosine))
         else:
-            self.reading.setText("Computing …")
+            self.reading.setText("Computing…")
             self._stream.start(_stream(shown, cosine))
 
     def _show(self, found: Similarities) -> None:

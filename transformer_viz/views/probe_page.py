@@ -190,7 +190,7 @@ class ProbePage(QWidget):
         assert running is not None
         self.bar.setRange(0, 0 if progress is None else _STEPS)
         if progress is None:
-            return f"Reading {running.name} …"
+            return f"Reading {running.name}…"
         self.bar.setValue(round(progress.share * _STEPS))
         left = progress.seconds_left
         time = "" if left is None else f", {duration(left)} left"

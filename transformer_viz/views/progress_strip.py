@@ -48,7 +48,7 @@ class ProgressStrip(QFrame):
             self._waiting.stop()
             self.hide()
             return
-        self._text.setText(f"Saving {name} … {share:.0%}")
+        self._text.setText(f"Saving {name}… {share:.0%}")
         self._bar.setValue(round(share * _STEPS))
         if self.isHidden() and not self._waiting.isActive():
             self._waiting.start()

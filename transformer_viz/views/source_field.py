@@ -35,7 +35,7 @@ COUNTED_FROM = 0.8  # of the limit: the share from which the counter shows
 FAINTEST = 0.02  # a smaller weight shades nothing
 _ROLE = QTextFormat.Property.UserProperty  # of a mark in the text
 _UNKNOWN, _LIT = "unknown", "lit"
-_PROMPT = "Type a sentence …"
+_PROMPT = "Type a sentence…"
 _LINE_ENDS = str.maketrans(dict.fromkeys("\r\v\f\x85\u2028\u2029", "\n"))
 
 
@@ -98,7 +98,7 @@ class SourceField(QWidget):
         """What the sentence is written in, or "Source" where nobody knows."""
         known = name != UNKNOWN.source
         article = "an" if name[:1] in "AEIO" else "a"
-        self.editor.setPlaceholderText(f"Type {article} {name} sentence …" if known else _PROMPT)
+        self.editor.setPlaceholderText(f"Type {article} {name} sentence…" if known else _PROMPT)
         self.editor.setAccessibleName(f"{name} sentence")
 
     def set_unknown(self, spans: Sequence[tuple[int, int]]) -> None:

@@ -161,7 +161,7 @@ class TextReach(QWidget):
         self._outer.setCurrentIndex(1)
         trace, kind = self._of
         busy = status.phase is Phase.BUSY
-        looking = f"{self._looked_at} of {len(self._heads)} heads …" * self._stream.running
+        looking = f"{self._looked_at} of {len(self._heads)} heads…" * self._stream.running
         self._state.setText(status.message if busy else looking)
         self._error.setText(f"⚠ {status.message}")
         self._error.setVisible(status.phase is Phase.FAILED)

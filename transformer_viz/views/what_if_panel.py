@@ -170,7 +170,7 @@ class WhatIfPanel(QWidget):
             return self._session.status.message or "Type an English sentence above first."
         if not trace.has_ids:
             return "This trace is from a file; edit the text, and a model can be asked."
-        return _HINT if desk.wish.nothing else "Computing …"
+        return _HINT if desk.wish.nothing else "Computing…"
 
     def _encoder_head(self, trace: Trace) -> Head:
         """The selected head, or the encoder's of the same number."""

@@ -64,7 +64,7 @@ def test_it_says_what_to_do_before_anything_is_measured(desk: Desk, panel: Heads
     assert not panel.run_bar.csv.isEnabled()
     QTest.mouseClick(panel.run_bar.measure, LEFT)
     assert desk.child.asked[0][:2] == ["heads", "--model"]
-    assert "Measuring …" in texts(panel)
+    assert "Measuring…" in texts(panel)
 
 
 def test_progress_and_what_is_left_are_told_and_it_can_be_cancelled(
@@ -98,13 +98,13 @@ def test_sample_and_corpus_are_chosen(
     bar.sentences.setValue(250)
     answers = ["/a/source.en", "/a/target.de", "/a/pairs.tsv.gz", "/a/source.en", ""]
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (answers.pop(0), ""))
-    bar.corpus.activated.emit(bar.corpus.findText("two aligned files …"))
+    bar.corpus.activated.emit(bar.corpus.findText("two aligned files…"))
     assert bar.corpus.currentText() == "source.en, target.de"
     QTest.mouseClick(bar.importance, LEFT, pos=QPoint(8, bar.importance.height() // 2))
     assert bar.question == Question("/a/source.en,/a/target.de", 250, importance=True)
-    bar.corpus.activated.emit(bar.corpus.findText("a file …"))
+    bar.corpus.activated.emit(bar.corpus.findText("a file…"))
     assert bar.corpus.currentText() == "pairs.tsv.gz"
-    bar.corpus.activated.emit(bar.corpus.findText("two aligned files …"))
+    bar.corpus.activated.emit(bar.corpus.findText("two aligned files…"))
     assert not answers
     assert bar.question.corpus == "/a/pairs.tsv.gz", "the second dialog was given up"
 

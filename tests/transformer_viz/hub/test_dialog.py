@@ -85,7 +85,7 @@ def test_ask_download_open(hub: Hub, dialog: GetModel, qtbot: QtBot) -> None:
     assert dialog.action.text() == "&Ask for size and licence"
     assert dialog.said.text() == "Size and licence are not known yet."
     QTest.keyClick(dialog.search, Qt.Key.Key_Return)  # the default button
-    assert dialog.said.text() == "Asking the hub …"
+    assert dialog.said.text() == "Asking the hub…"
     assert not dialog.list.isEnabled()
     hub.answer()
     assert dialog.said.text() == f"298 MB; licence: CC BY 4.0\nGoes into {hub.folder}"

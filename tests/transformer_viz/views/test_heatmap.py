@@ -385,8 +385,8 @@ def test_every_phase_has_a_look(qapp, make_trace, show) -> None:
     session = Session()
     heatmap = show(Heatmap(session, weights_alone(session)))
     assert not heatmap.canvas.isVisible()
-    session.set_status(Status(Phase.LOADING, "Loading the engine …"))
-    assert "Loading the engine …" in texts(heatmap)
+    session.set_status(Status(Phase.LOADING, "Loading the engine…"))
+    assert "Loading the engine…" in texts(heatmap)
     session.set_status(Status(Phase.EMPTY))
     assert any("Type" in text for text in texts(heatmap))
     session.set_status(Status(Phase.FAILED, "The file is not a model."))
@@ -401,8 +401,8 @@ def test_every_phase_has_a_look(qapp, make_trace, show) -> None:
 def test_a_stale_picture_is_faded_and_says_so(session, heatmap: Heatmap, pixels) -> None:
     inside = heatmap.canvas.matrix_rect().toRect()
     fresh = pixels(heatmap.canvas, inside)
-    session.set_status(Status(Phase.BUSY, "Translating …"))
-    assert "Translating …" in texts(heatmap)
+    session.set_status(Status(Phase.BUSY, "Translating…"))
+    assert "Translating…" in texts(heatmap)
     assert pixels(heatmap.canvas, inside).mean() > fresh.mean() + 1
     session.set_status(Status(Phase.READY))
     assert (pixels(heatmap.canvas, inside) == fresh).all()
@@ -444,11 +444,11 @@ def test_a_large_map_is_made_beside_the_event_loop(
     monkeypatch.setattr(shown_maps, "INLINE_CELLS", 10)
     session.set_trace(make_trace(seed=1))
     heatmap = show(Heatmap(session, weights_alone(session)))
-    assert "Drawing …" in texts(heatmap)
+    assert "Drawing…" in texts(heatmap)
     session.set_hover(1, 1)
     assert not heatmap.readout.isVisible(), "no number on a picture that is not there yet"
     qtbot.waitUntil(heatmap.readout.isVisible)
-    assert "Drawing …" not in texts(heatmap)
+    assert "Drawing…" not in texts(heatmap)
 
 
 def test_a_small_map_after_a_large_one_stays(
@@ -460,7 +460,7 @@ def test_a_small_map_after_a_large_one_stays(
     session.set_trace(make_trace("▁One ▁word </s>"))
     qtbot.wait(60)
     assert heatmap.canvas.picture.shape == (3, 3)
-    assert "Drawing …" not in texts(heatmap)
+    assert "Drawing…" not in texts(heatmap)
 
 
 def test_the_heatmap_asks_and_never_changes_the_selection_itself(session, heatmap: Heatmap) -> None:

@@ -293,8 +293,8 @@ def test_large_maps_side_by_side_come_one_by_one(
     session.change_options(combine=Combine.SIDE_BY_SIDE)
     select_three(session)
     heatmap = show(Heatmap(session, weights_alone(session)))
-    assert "Drawing …" in texts(heatmap)
-    qtbot.waitUntil(lambda: "Drawing …" not in texts(heatmap))
+    assert "Drawing…" in texts(heatmap)
+    qtbot.waitUntil(lambda: "Drawing…" not in texts(heatmap))
     assert len(heatmap.grid.grid.tiles) == 3
 
 

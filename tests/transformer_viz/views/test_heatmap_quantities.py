@@ -124,7 +124,7 @@ def test_while_it_is_computed_the_old_picture_stays_and_cannot_be_pointed_at(
     answers.held = True
     session.set_trace(make_trace("▁One </s>", "<s> ▁Eins"))
     assert heatmap.canvas.picture is before
-    assert "Computing ALTI+ …" in texts(heatmap)
+    assert "Computing ALTI+…" in texts(heatmap)
     assert "Source in the encoder · ALTI+ after layer 1" in texts(heatmap)
     point = heatmap.canvas.cell_rect(6, 6).center().toPoint()
     qtbot.mouseMove(heatmap.canvas, point)
@@ -134,7 +134,7 @@ def test_while_it_is_computed_the_old_picture_stays_and_cannot_be_pointed_at(
     assert not heatmap.readout.isVisible()
     answers.release()
     assert heatmap.canvas.picture.shape == (2, 2)
-    assert "Computing ALTI+ …" not in texts(heatmap)
+    assert "Computing ALTI+…" not in texts(heatmap)
 
 
 def test_why_there_is_none_is_said_in_its_place(

@@ -186,9 +186,9 @@ def test_only_specials_that_are_hidden_leave_a_sentence(
 
 def test_without_a_trace_the_status_is_told(session: Session, show) -> None:
     session.set_trace(None)
-    session.set_status(Status(Phase.LOADING, "Loading the model …"))
+    session.set_status(Status(Phase.LOADING, "Loading the model…"))
     links = show(Links(session, quantities_of(session)))
-    assert "Loading the model …" in texts(links)
+    assert "Loading the model…" in texts(links)
     assert not links.options.isVisible()
 
 

@@ -174,8 +174,8 @@ def test_without_a_model_it_says_so(desk: Desk, show: Callable) -> None:
     assert any("No model is open" in text for text in texts(page))
     assert not page.measure.isEnabled()
     desk.session.set_trace(None)
-    desk.session.set_status(Status(Phase.BUSY, "Loading the engine …"))
-    assert any("Loading the engine …" in text for text in texts(page))
+    desk.session.set_status(Status(Phase.BUSY, "Loading the engine…"))
+    assert any("Loading the engine…" in text for text in texts(page))
 
 
 def test_a_distance_is_read_off_by_pointer_and_keys(

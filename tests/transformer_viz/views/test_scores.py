@@ -388,8 +388,8 @@ def test_without_a_trace_the_status_is_said(qapp: QApplication, show) -> None:
     session = Session()
     scores = show(Scores(session))
     assert "No sentence yet" in texts(scores)
-    session.set_status(Status(Phase.LOADING, "Loading demo …"))
-    assert "Loading demo …" in texts(scores)
+    session.set_status(Status(Phase.LOADING, "Loading demo…"))
+    assert "Loading demo…" in texts(scores)
 
 
 def test_a_failure_is_said_above_the_last_good_row(session: Session, scores: Scores) -> None:
@@ -403,7 +403,7 @@ def test_a_stale_row_is_faded(session: Session, show, pixels, theme: Theme) -> N
     scores = show(Scores(session))
     scores.apply_theme(theme)
     before = pixels(scores.canvas).astype(int)
-    session.set_status(Status(Phase.BUSY, "Translating …"))
+    session.set_status(Status(Phase.BUSY, "Translating…"))
     after = pixels(scores.canvas).astype(int)
     paper = np.array(theme.color("paper").getRgb())
     assert np.abs(after - paper).sum() < 0.6 * np.abs(before - paper).sum()
