@@ -5,8 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import TypeAlias
@@ -64,9 +64,25 @@ class Ahead:
         self.process = context.Process(
             target=_serve, args=(theirs, self._make), name="next-epoch", daemon=True
         )
-        self.process.start()
+        with _safe_path():
+            self.process.start()
         theirs.close()  # so that each side notices when the other is gone
         return ours
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """A Python that is started inside imports nothing from the current folder before it gets
+    the import path of this one."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def _serve(connection: Connection, make: Make) -> None:

@@ -89,15 +89,20 @@ def _end_last_line(path: Path) -> None:
 
 
 def child(arguments: Sequence[str]) -> QProcess:
-    """`python -m core` with these arguments, not started yet."""
+    """`python -P -m core` with these arguments, not started yet.
+
+    Neither it nor a process that it starts imports anything from the current folder.
+    """
     process = QProcess()
     process.setProgram(sys.executable)
-    process.setArguments(["-m", "core", *arguments])
+    process.setArguments(["-P", "-m", "core", *arguments])
     environment = QProcessEnvironment.systemEnvironment()
     # the program may run from a folder of its own, without being installed
     home = str(Path(errors.__file__).resolve().parents[1])
-    paths = [home, *filter(None, [environment.value("PYTHONPATH")])]
+    # an empty entry would be the current folder
+    paths = [home, *filter(None, environment.value("PYTHONPATH").split(os.pathsep))]
     environment.insert("PYTHONPATH", os.pathsep.join(paths))
+    environment.insert("PYTHONSAFEPATH", "1")
     environment.insert("PYTHONUNBUFFERED", "1")
     process.setProcessEnvironment(environment)
     return process
