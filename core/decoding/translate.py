@@ -1,4 +1,4 @@
-"""Text in, text out."""
+"""Text in, text out, and the same in ids."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.decoding.batching import batches_by_length
 from core.decoding.config import GREEDY, SearchConfig
+from core.decoding.hypothesis import Hypothesis
 from core.decoding.search import proceed, search
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
@@ -52,16 +53,32 @@ def translate(
             are damaged.
     """
     sources = [tokenizer.encode(text) for text in texts]
+    return [
+        Translation(tokenizer.target.decode(best.ids), best.ids, best.log_probability, best.score)
+        for best in best_hypotheses(model, sources, config, check=check, progress=progress)
+    ]
+
+
+def best_hypotheses(
+    model: Transformer,
+    sources: Sequence[Sequence[int]],
+    config: SearchConfig = GREEDY,
+    *,
+    check: Callable[[], None] = proceed,
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[Hypothesis]:
+    """Decode each source, given as ids without specials, as ``translate`` does its texts.
+
+    A source without ids gives a hypothesis that is all zero and empty.
+    """
     positions = [config.beam * config.longest_output(len(ids) + 1, model.config) for ids in sources]
-    translations = [Translation()] * len(texts)
+    hypotheses = [Hypothesis((), 0.0, 0.0)] * len(sources)
     visible = [index for index, ids in enumerate(sources) if ids]
-    done = len(texts) - len(visible)
+    done = len(sources) - len(visible)
     for batch in batches_by_length(visible, positions, _CACHE_POSITIONS):
         found = search(model, [sources[index] for index in batch], config, check)
         for index, (best, *_) in zip(batch, found, strict=True):
-            translations[index] = Translation(
-                tokenizer.target.decode(best.ids), best.ids, best.log_probability, best.score
-            )
+            hypotheses[index] = best
         done += len(batch)
         progress(done)
-    return translations
+    return hypotheses

@@ -24,7 +24,7 @@ from core.corpus.grammar.generate import generate
 from core.corpus.grammar.sentence import Sentence
 from core.corpus.ragged import Indices
 from core.decoding.config import SearchConfig
-from core.decoding.translate import translate
+from core.decoding.translate import best_hypotheses
 from core.device import available_threads, choose_device
 from core.errors import UserError
 from core.model.initialisation import initialise
@@ -263,15 +263,19 @@ def _time_validation(
     sample: Sequence[Sentence | Pair],
     training: TrainingConfig,
 ) -> float:
-    """The loss and the translations of some pairs, as long as their sources are: an untrained model
-    does not end by itself. That stands for all validation pairs."""
+    """Seconds for all validation pairs, by the loss and the outputs of some.
+
+    Outputs are as long as their sources, because an untrained model does not end by itself. They
+    stay ids: a sample can be too small for as many pieces as the model has.
+    """
     texts = _texts(sample)[:VALIDATED]
     pairs = EncodedPairs.pack([encode_pair(*text, tokenizer) for text in texts])
     budget = min(training.source_batch_tokens, training.target_batch_tokens)
     began = time.monotonic()
     with evaluating(model):
         mean_loss(model, pairs, budget)
-        translate(model, tokenizer, [source for source, _ in texts], SearchConfig(max_extra=0))
+        sources = [tokenizer.encode(source) for source, _ in texts]
+        best_hypotheses(model, sources, SearchConfig(max_extra=0))
     return (time.monotonic() - began) / len(texts) * _validation_pairs(training)
 
 

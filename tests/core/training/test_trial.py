@@ -76,6 +76,13 @@ def test_a_validation_takes_as_long_as_its_pairs(tmp_path: Path) -> None:
     assert trial._validation_pairs(TINY.training) == TINY.training.validation_pairs
 
 
+def test_a_vocabulary_larger_than_the_sample_can_give(tmp_path: Path) -> None:
+    """Nearly all ids that a model of random weights puts out are then beyond the tokenizer's."""
+    path = write_pairs(tmp_path / "pairs.tsv", 30)
+    found = try_run(from_file(path, vocab_size=5_000))
+    assert found.seconds_per_validation > 0
+
+
 def test_whole_updates_are_told_from_smaller_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """However small the timed batches are, the figure is that of a whole update."""
     config = TINY.with_settings(
