@@ -88,6 +88,11 @@ def known() -> dict[Question, GoldScore]:
     return {one.question: one for one in found}
 
 
+DECIDED = (4, 5)
+"""Heads of the encoder's first layer that look at one word from every "it": Finds and Rarest. The
+others give several words the same weight, and rounding decides between them."""
+
+
 def accuracy(score: GoldScore, layer: int, head: int) -> float:
     place = score.heads.index(Head(score.question.kind, layer, head))
     return float(score.accuracy[place])
@@ -164,7 +169,8 @@ def test_few_links_make_no_role(known: dict[Question, GoldScore]) -> None:
     assert [head for head, passed in zip(many.heads, many.passed, strict=True) if passed] == [
         Head(ENCODER, 0, 4)
     ]
-    assert many.accuracy.tolist() == score.accuracy.tolist()
+    for head in DECIDED:
+        assert accuracy(many, 0, head) == accuracy(score, 0, head)
 
 
 # --- read cell by cell ----------------------------------------------------------------------
@@ -368,5 +374,5 @@ def test_of_a_pruned_model_the_heads_that_are_left(known: dict[Question, GoldSco
     assert score.heads == tuple(Head(ENCODER, 0, head) for head in range(1, 6))
     assert accuracy(score, 0, 4) == 1.0
     before = known[score.question]
-    for head in score.heads:
-        assert accuracy(score, 0, head.head) == accuracy(before, 0, head.head)
+    for head in DECIDED:
+        assert accuracy(score, 0, head) == accuracy(before, 0, head)

@@ -162,8 +162,10 @@ def test_a_pruned_head_is_not_measured_and_the_others_keep_their_numbers(
     gone |= {Head(AttentionKind.ENCODER_SELF, 0, 0), Head(AttentionKind.CROSS, 0, 1)}
     left = {one.head: one for one in measure(prune(CHECKPOINT.model, gone))}
     assert left.keys() == measured.keys() - gone
+    habits = dict(heads())
     for head, one in left.items():
         assert one.statistics.entropy == pytest.approx(measured[head].statistics.entropy, abs=1e-4)
         roles = {role.role: role.score for role in one.roles}
         before = {role.role: role.score for role in measured[head].roles}
-        assert roles == pytest.approx(before, abs=1e-4)
+        for role in expected(head, habits[head]):  # rounding decides what an even row looks at
+            assert roles[role] == pytest.approx(before[role], abs=1e-4)
