@@ -1,10 +1,13 @@
 """Makes the pictures in docs/screenshots anew: `python docs/make_screenshots.py [NAME …]`.
 
-Each is taken from the real window, offscreen, with the bundled model; see `pictures`. For those of
-the training panel a run is trained first, and for two others heads are measured; each takes a
-minute or two.
+Each is taken from the real window, offscreen, with the bundled model; see `pictures`. One that does
+not show what it is for is not saved: the script says what is missing and ends with 1.
+
+For the pictures of the training panel a run is trained first, which takes some minutes;
+`--runs FOLDER` keeps it for the next time. For two others heads are measured.
 """
 
+import argparse
 import os
 import subprocess
 import sys
@@ -16,10 +19,13 @@ from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pictures import PICTURES, RANDOM, Picture, Scene
+from marian_copy import save_marian_copy
+from picture_acts import Scene
+from pictures import MARIAN, PICTURES, RUN, Picture
 from PySide6.QtCore import QEventLoop, QLocale, QLoggingCategory, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
+from core.bundled import FIRST_MODEL
 from transformer_viz.backend import TorchBackend
 from transformer_viz.controller import Controller
 from transformer_viz.engine import Engine
@@ -31,64 +37,59 @@ from transformer_viz.window import Window
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "screenshots"
-RUN = Path("runs") / "tiny-1"  # in a temporary folder
-RUN_SETTINGS = (
-    *("--steps", "2000", "--threads", "1", "--set", "d_model=64", "encoder_heads=4"),
-    *("decoder_heads=4", "encoder_d_ff=128", "decoder_d_ff=128", "warmup=200"),
-    *("validate_every=200", "checkpoint_every=500"),
-)
-RANDOM_MODEL = (
-    "languages=('>>afr<<', '>>deu<<', '>>nld<<')",
-    *("encoder_layers=6", "decoder_layers=6", "d_model=64"),
-    *("encoder_attention_heads=8", "decoder_attention_heads=8"),
-    *("encoder_ffn_dim=128", "decoder_ffn_dim=128", "generation={'max_length': 16}"),
-)
+RUNS = Path("runs")  # as some pictures name it
 PATIENCE = 900  # s; on a busy machine measuring takes long
 LOOK = 30  # ms between looks at whether something still changes
 QUIET_LOOKS = 20  # in a row; longer than any pause that the program makes before it begins
 BEST_COMPRESSION = 0  # Qt's "quality" of a PNG
 
 
-def main(names: Sequence[str]) -> int:
-    unknown = set(names) - {picture.name for picture in PICTURES}
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description="Make the pictures in docs/screenshots anew.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of a picture (default: all)")
+    parser.add_argument("--runs", type=Path, metavar="FOLDER", help="keeps the trained run")
+    wanted = parser.parse_args(arguments)
+    unknown = set(wanted.names) - {picture.name for picture in PICTURES}
     if unknown:
-        print(f"There is no picture {', '.join(sorted(unknown))}.", file=sys.stderr)
-        return 2
+        parser.error(f"there is no picture {', '.join(sorted(unknown))}")
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     QLoggingCategory.setFilterRules("qt.qpa.*=false\ndefault.warning=false")  # of that platform
     app = QApplication([])
     app.setCursorFlashTime(0)
     QLocale.setDefault(QLocale.c())
     FOLDER.mkdir(exist_ok=True)
-    chosen = [picture for picture in PICTURES if not names or picture.name in names]
+    chosen = [picture for picture in PICTURES if picture.name in wanted.names or not wanted.names]
+    runs = wanted.runs and wanted.runs.absolute()
+    failed = 0
     with TemporaryDirectory() as folder, chdir(folder):
+        if runs is None:
+            RUNS.mkdir()
+        else:
+            runs.mkdir(parents=True, exist_ok=True)
+            RUNS.symlink_to(runs)
         for picture in chosen:
-            if picture.run and not RUN.exists():
-                train(RUN.absolute())
-            if picture.random and not Path(RANDOM).exists():
-                save_random_model(Path(RANDOM).absolute())
-            take(app, picture)
-            print(picture.name)
-    return 0
+            if picture.run and not (RUNS / RUN).exists():
+                train((RUNS / RUN).absolute())
+            if picture.marian and not Path(MARIAN).exists():
+                save_marian_copy(FIRST_MODEL, Path(MARIAN))
+            missing = take(app, picture)
+            failed += bool(missing)
+            print(f"{picture.name}: {missing}" if missing else picture.name, flush=True)
+    return int(failed > 0)
 
 
 def train(folder: Path) -> None:
-    command = [sys.executable, "-m", "core", "train", "tiny", *RUN_SETTINGS, "--out", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True)
+    preset, seed = RUN.split("-")
+    command = [sys.executable, "-m", "core", "train", preset, "--seed", seed, "--out", str(folder)]
+    subprocess.run([*command, "--threads", "1"], cwd=ROOT, check=True)
 
 
-def save_random_model(folder: Path) -> None:
-    """As `transformers` saves a MarianMTModel, in a process of its own: it is large to import."""
-    code = (
-        "import sys; from pathlib import Path; "
-        "from tests.core.checkpoints.marian_folders import save_marian_folder; "
-        f"save_marian_folder(Path(sys.argv[1]), {', '.join(RANDOM_MODEL)})"
-    )
-    subprocess.run([sys.executable, "-c", code, str(folder)], cwd=ROOT, check=True)
+def take(app: QApplication, picture: Picture) -> str:
+    """Open a window, bring it into the state of the picture and save what it shows.
 
-
-def take(app: QApplication, picture: Picture) -> None:
-    """Open a window, bring it into the state of the picture and save what it shows."""
+    Returns:
+        What the picture lacks, in a sentence, and it is then not saved; "" if nothing.
+    """
     settings = Settings(
         theme=picture.theme,
         text=picture.text,
@@ -101,19 +102,23 @@ def take(app: QApplication, picture: Picture) -> None:
     controller = Controller(session, engine, settings, SettingsFile(None))
     session.change_options(**asdict(settings.options))
     themes = ThemeManager(app, settings.theme)
-    window = Window(session, controller, themes, runs=RUN.parent, cache=Path("cache"))
+    window = Window(session, controller, themes, runs=RUNS, cache=Path("cache"))
     window.resize(*picture.size)
     window.show_text(picture.text)
     window.show()
     controller.open_first()
     try:
         wait_until_quiet(window, session, controller)
+        scene = Scene(window, session, controller)
         for act in picture.acts:
-            act(Scene(window, session))
+            act(scene)
             wait_until_quiet(window, session, controller)
+        if missing := picture.shows(scene):
+            return missing
         path = FOLDER / f"{picture.name}.png"
         if not _shown(window, picture.part).grab().save(str(path), "PNG", BEST_COMPRESSION):
             raise OSError(f"{path} cannot be written")
+        return ""
     finally:
         window.close()
 
