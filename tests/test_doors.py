@@ -31,7 +31,7 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.decoding": {"core.config", "core.model", "core.text"},
     "core.trace": {"core.config", "core.decoding", "core.model", "core.text"},
     "core.checkpoints": {
-        *("core.config", "core.model", "core.text"),
+        *("core.config", "core.model", "core.text", "core.decoding.config"),
         *("core.remote.cache", "core.remote.hub_cache", "core.remote.licences"),
     },
     "core.remote": set(),
@@ -55,7 +55,7 @@ CORE_ENTRANCES = {"core.cli", "core.commands", "core.__main__"}
 APP_VALUES = {
     *("core.errors", "core.files", "core.config", "core.bundled", "core.heads"),
     *("core.decoding.beam_tree", "core.decoding.penalty"),
-    "core.checkpoints.kinds",
+    *("core.checkpoints.kinds", "core.checkpoints.provenance"),
     "core.model.product_choice",
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
     *("core.training.probe", "core.training.probe_log", "core.training.run_folder"),

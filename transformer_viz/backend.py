@@ -364,6 +364,7 @@ def _info(kind: Kind, path: Path, checkpoint: Checkpoint) -> ModelInfo:
         vocabulary=hashlib.sha256(checkpoint.tokenizer.identity).hexdigest(),
         pruned=frozenset(config.pruned_heads),
         languages=checkpoint.tokenizer.languages,
+        left_out=checkpoint.left_out,
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.bundled import bundled_models, measured_distances, measured_heads, model_path
+from core.checkpoints.provenance import left_out_note
 from core.files import is_there
 from core.trace.trace import Trace
 from transformer_viz.comparison import Comparison
@@ -328,6 +329,8 @@ class Controller(QObject):
         if not passing:
             self._take_search(model)
             self._remember_model(model.path)
+            if model.left_out:
+                self.noticed.emit(left_out_note(model.path.name, model.left_out))
         if self._trace_file is None:
             session.set_text(self._habits.text(session.text, model, session.model))
         session.set_model(model, session.gates if passing else self._gates)

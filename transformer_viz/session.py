@@ -35,7 +35,8 @@ class ModelInfo:
 
     `vocabulary`: the same for two models that cut texts into the same pieces. `pruned`: by
     `Head.code`, the heads that were taken out; the others keep their numbers. `languages`: tokens
-    such as ``>>deu<<``, with one of which a text chooses the target language.
+    such as ``>>deu<<``, with one of which a text chooses the target language. `left_out`: the
+    entries of the provenance in the file that have the wrong form.
     """
 
     name: str
@@ -50,6 +51,7 @@ class ModelInfo:
     vocabulary: str = ""
     pruned: frozenset[str] = frozenset()
     languages: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def search(self) -> Search | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.checkpoints.provenance import checked
 from core.config import ModelConfig
 from core.errors import UserError
 from core.files import is_folder, open_regular, read_problem
@@ -31,9 +32,13 @@ _MALFORMED = (ValueError, KeyError, TypeError, IndexError, AttributeError, Recur
 
 @dataclass(frozen=True, slots=True)
 class Header:
+    """What a model file says of itself; ``left_out``: the entries of its provenance that are of
+    the wrong form."""
+
     config: ModelConfig
     provenance: Mapping[str, Any]
     parameters: int
+    left_out: tuple[str, ...] = ()
 
 
 def read_header(path: str | Path) -> Header:
@@ -68,12 +73,12 @@ def read_header(path: str | Path) -> Header:
         raise UserError(f"{path} is truncated; copy or download it again.")
     try:
         config = ModelConfig.from_dict(json.loads(metadata["config"]))
-        provenance = json.loads(metadata["provenance"])
+        provenance, left_out = checked(json.loads(metadata["provenance"]))
     except _MALFORMED as error:
         raise UserError(f"{path} does not describe its model; the file is damaged.") from error
     except UserError as error:
         raise UserError(f"{path} describes a model that is not possible: {error}") from error
-    return Header(config, provenance, parameters)
+    return Header(config, provenance, parameters, left_out)
 
 
 def read_metadata(path: Path) -> dict[str, Any]:

@@ -24,11 +24,13 @@ from core.text.tokenizer import Tokenizer
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A model ready to use, with the tokenizer it was trained on and where it comes from."""
+    """A model ready to use, with the tokenizer it was trained on and where it comes from;
+    ``left_out``: the entries of its provenance that are of the wrong form."""
 
     model: Transformer
     tokenizer: Tokenizer
     provenance: Mapping[str, Any]
+    left_out: tuple[str, ...] = ()
 
     @property
     def config(self) -> ModelConfig:
@@ -108,7 +110,7 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         ) from error
     fill(model, tensors.without(TOKENIZER_TENSORS), str(path))
     require_intact(Path(path))
-    return Checkpoint(model.to(device).eval(), tokenizer, header.provenance)
+    return Checkpoint(model.to(device).eval(), tokenizer, header.provenance, header.left_out)
 
 
 def _tokenizer(tensors: Mapping[str, Tensor], origin: str) -> Tokenizer:

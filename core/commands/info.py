@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from core.bundled import model_path
 from core.checkpoints.card import model_card
+from core.checkpoints.header import Header
 from core.checkpoints.opening import open_header
+from core.checkpoints.provenance import left_out_note
 from core.config import ModelConfig
 from core.errors import UserError
 from core.presets import PRESETS, preset
@@ -56,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         if is_preset:
             raise UserError(f"{args.model} is a preset; only a trained model has a card.")
         path = model_path(args.model)
-        print(model_card(path.stem, open_header(path)), end="")
+        print(model_card(path.stem, _header(path)), end="")
         return 0
     about = _preset(args.model, args.vocab) if is_preset else _file(args.model)
     if args.json:
@@ -79,7 +83,7 @@ def _preset(name: str, vocab: int | None) -> dict[str, Any]:
 
 def _file(name: str | None) -> dict[str, Any]:
     path = model_path(name)
-    header = open_header(path)
+    header = _header(path)
     return {
         "name": path.stem,
         "parameters": header.parameters,
@@ -88,6 +92,14 @@ def _file(name: str | None) -> dict[str, Any]:
             key: value for key, value in header.provenance.items() if key != "known_words"
         },
     }
+
+
+def _header(path: Path) -> Header:
+    """What the file says of itself; a line on stderr for what it says in the wrong form."""
+    header = open_header(path)
+    if header.left_out:
+        print(left_out_note(path.name, header.left_out), file=sys.stderr)
+    return header
 
 
 def parameter_count(config: ModelConfig) -> int:

@@ -21,7 +21,7 @@ METADATA = {
     "format": "transformer-viz",
     "format_version": "1",
     "config": json.dumps(CONFIG.to_dict()),
-    "provenance": json.dumps({"data": "grammar", "step": 100}),
+    "provenance": json.dumps({"data": ["grammar"], "step": 100}),
 }
 TENSORS = {
     "tokenizer": {"dtype": "U8", "shape": [7], "data_offsets": [0, 7]},
@@ -42,7 +42,7 @@ def written(path: Path, block: Any, data: bytes = bytes(23)) -> Path:
 def test_the_header_says_configuration_provenance_and_size(tmp_path: Path) -> None:
     header = read_header(written(tmp_path / "m.safetensors", VALID))
     assert header.config == CONFIG
-    assert header.provenance == {"data": "grammar", "step": 100}
+    assert header.provenance == {"data": ["grammar"], "step": 100}
     assert header.parameters == 7  # 2·3 and a scalar; the tokenizer is none
 
 

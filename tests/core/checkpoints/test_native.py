@@ -27,7 +27,7 @@ from core.text.sentence_pieces import train_tokenizer
 from tests.core.model.small import random_ids, small_transformer
 
 TOKENIZER = train_tokenizer(["das Tier war zu müde", "the animal was too tired"], 40)
-PROVENANCE = {"data": "grammar", "step": 100, "scores": {"bleu": 99.5}, "note": "größer 駅"}
+PROVENANCE = {"data": ["grammar"], "step": 100, "scores": {"bleu": 99.5}, "note": "größer 駅"}
 
 
 def model_for_tokenizer(**changes: Any) -> Transformer:
@@ -104,7 +104,7 @@ def test_saving_leaves_the_model_as_it_is(path: Path) -> None:
 
 
 def test_any_text_may_stand_in_the_provenance(path: Path) -> None:
-    provenance = {"data": os.fsdecode(b"/data/\xfft\xc3\xa4st.tsv"), "note": "駅 \0 😀"}
+    provenance = {"data": [os.fsdecode(b"/data/\xfft\xc3\xa4st.tsv")], "note": "駅 \0 😀"}
     save_checkpoint(path, model_for_tokenizer(), TOKENIZER, provenance)
     assert load_checkpoint(path).provenance == provenance
 
@@ -317,11 +317,11 @@ def test_scores_are_added_and_nothing_else_changes(path: Path) -> None:
     model = model_for_tokenizer()
     save_checkpoint(path, model, TOKENIZER, {"seed": 3, "scores": {"bleu": 1.0}}, torch.float16)
     before = safetensors.torch.load_file(path)
-    add_scores(path, {"gold": {"exact": 99.0}})
+    add_scores(path, {"test.tsv": {"exact": 99.0}})
     after = safetensors.torch.load_file(path)
     assert read_header(path).provenance == {
         "seed": 3,
-        "scores": {"bleu": 1.0, "gold": {"exact": 99.0}},
+        "scores": {"bleu": 1.0, "test.tsv": {"exact": 99.0}},
     }
     assert before.keys() == after.keys()
     for name, tensor in before.items():

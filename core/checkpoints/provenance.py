@@ -1,0 +1,166 @@
+"""What a model file says of where it comes from, taken as far as it has the form it should have.
+
+The JSON may be of any form: another program wrote it, or somebody edited it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from core.decoding.config import SearchConfig
+from core.errors import UserError
+from core.fields import LARGEST_WHOLE
+
+_LONGEST_TRAINED = 100_000  # tokens
+
+Check = Callable[[Any], bool]
+
+
+class Provenance(NamedTuple):
+    """
+    Attributes:
+        values: the entries of the right form.
+        left_out: the names of the others, such as "decoding" or "scores.gold".
+    """
+
+    values: dict[str, Any]
+    left_out: tuple[str, ...]
+
+
+def checked(values: object) -> Provenance:
+    """Separate the entries that are of the right form from those that are not.
+
+    Entries of unknown names are kept as they are: newer versions may write them.
+    """
+    if not isinstance(values, Mapping):
+        return Provenance({}, ("provenance",))
+    kept, left_out = _split(values, _CHECKS)
+    for name in ("scores", "training"):
+        if name in kept:
+            kept[name], wrong = _split(kept[name], _PARTS[name])
+            left_out += [f"{name}.{part}" for part in wrong]
+    return Provenance(kept, tuple(left_out))
+
+
+def left_out_note(name: str, left_out: tuple[str, ...]) -> str:
+    """A sentence for the user on what ``checked`` left out of the file called ``name``."""
+    return (
+        f"{name} describes itself with values of the wrong form, which are ignored: "
+        f"{', '.join(left_out)}."
+    )
+
+
+def _split(
+    values: Mapping[str, Any], checks: Mapping[str, Check]
+) -> tuple[dict[str, Any], list[str]]:
+    wrong = list(_wrong(values, checks))
+    return {name: value for name, value in values.items() if name not in wrong}, wrong
+
+
+def _wrong(values: Mapping[str, Any], checks: Mapping[str, Check]) -> Iterator[str]:
+    for name, value in values.items():
+        check = checks.get(name, checks.get("*"))
+        if check is not None and not check(value):
+            yield name
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _whole(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= LARGEST_WHOLE
+
+
+def _number(value: Any) -> bool:
+    return type(value) is int or (type(value) is float and math.isfinite(value))
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_text, value))
+
+
+def _mapping(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _optional(check: Check) -> Check:
+    return lambda value: value is None or check(value)
+
+
+def _fields(**checks: Check) -> Check:
+    """A mapping that has all of these, and perhaps others."""
+    return lambda value: (
+        isinstance(value, Mapping)
+        and all(name in value and check(value[name]) for name, check in checks.items())
+    )
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(map(_number, value.values()))
+
+
+def _trained_length(value: Any) -> bool:
+    return _whole(value) and value <= _LONGEST_TRAINED
+
+
+def _decoding(value: Any) -> bool:
+    if not _fields(beam=_whole, alpha=_number)(value):
+        return False
+    try:
+        SearchConfig.of_model({"decoding": value})
+    except UserError:
+        return False
+    return True
+
+
+def _score(value: Any) -> bool:
+    """A number or a note on the model, or what a test set gave."""
+    if not isinstance(value, Mapping):
+        return _number(value) or _text(value)
+    return "bleu" not in value or _references(value)
+
+
+_references = _fields(
+    sentences=_whole,
+    beam=_whole,
+    alpha=_number,
+    bleu=_number,
+    chrf=_number,
+    bleu_signature=_text,
+    chrf_signature=_text,
+)
+_pair = _fields(first=_number, second=_number, both=_number)
+_head = _optional(_fields(layer=_whole, head=_whole, antecedent=_pair))
+_gold = _fields(
+    sentences=_whole,
+    pairs=_whole,
+    beam=_whole,
+    alpha=_number,
+    exact=_number,
+    exact_by_family=_numbers,
+    pronoun_forced=_pair,
+    pronoun_decoded=_pair,
+    encoder_head=_head,
+    cross_head=_head,
+)
+
+_CHECKS: dict[str, Check] = {
+    **dict.fromkeys(("command", "imported", "source", "revision", "pruned_from"), _text),
+    **dict.fromkeys(("licence", "positions"), _optional(_text)),
+    **dict.fromkeys(("seed", "step", "averaged"), _whole),
+    **dict.fromkeys(("data", "validation", "languages", "known_words"), _texts),
+    **dict.fromkeys(("scores", "training", "software"), _mapping),
+    "attribution": lambda value: _text(value) or _texts(value),
+    "decoding": _decoding,
+}
+_PARTS: dict[str, dict[str, Check]] = {
+    "scores": {
+        "gold": _gold,
+        "it_head": _optional(_fields(kind=_text, layer=_whole, head=_whole)),
+        "*": _score,
+    },
+    "training": {"max_length": _trained_length},
+}
