@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRect, QSize, Qt
+from PySide6.QtCore import QObject, QRect, QSize
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QScrollArea
 
@@ -23,6 +23,7 @@ from transformer_viz.export.figure import Figure, compose
 from transformer_viz.export.picture import Picture
 from transformer_viz.export.table import Dialect
 from transformer_viz.options import View
+from transformer_viz.question_box import QuestionBox
 from transformer_viz.session import Session
 from transformer_viz.session_file import SUFFIX
 from transformer_viz.theme import LIGHT, Theme
@@ -110,12 +111,12 @@ class FileCommands(QObject):
         return not running
 
     def _ask_to_close(self, running: list[str]) -> QMessageBox:
-        box = QMessageBox(self._window)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Transformer Viz")
-        box.setText(" ".join([*running, "Close all the same?"]))
-        box.setInformativeText("This would be given up; what a file held before stays as it is.")
+        box = QuestionBox(
+            "Transformer Viz",
+            " ".join([*running, "Close all the same?"]),
+            "This would be given up; what a file held before stays as it is.",
+            self._window,
+        )
         close = box.addButton("C&lose now", QMessageBox.ButtonRole.DestructiveRole)
         cancel = box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(cancel)

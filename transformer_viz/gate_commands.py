@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
@@ -15,6 +15,7 @@ from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
 from transformer_viz.gate_effect import Sample
 from transformer_viz.gates import ALL_ON, STRONGEST, alone, scaled, silenced, switched
+from transformer_viz.question_box import QuestionBox
 from transformer_viz.session import Session
 from transformer_viz.training.child import Child
 from transformer_viz.views.gate_bar import GateBar
@@ -164,12 +165,12 @@ class GateCommands(QObject):
     def _on_pruned(self, _answer: object) -> None:
         path = self._pruned
         assert path is not None
-        box = QMessageBox(self._window)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Transformer Viz")
-        box.setText(f"{path.name} is saved. Open it?")
-        box.setInformativeText(f"{self._said.removeprefix(f'{path}: ').capitalize()}. {_KEPT}")
+        box = QuestionBox(
+            "Transformer Viz",
+            f"{path.name} is saved. Open it?",
+            f"{self._said.removeprefix(f'{path}: ').capitalize()}. {_KEPT}",
+            self._window,
+        )
         box.addButton("&Open it", QMessageBox.ButtonRole.AcceptRole)
         box.addButton("&Stay here", QMessageBox.ButtonRole.RejectRole)
         box.accepted.connect(lambda: self._controller.open(path))

@@ -50,6 +50,21 @@ FORMAT_VERSION = 1
 _ABOUT = {"command": str, "started": str, "data": list, "data_checksum": str}  # in run.json
 _CHECKPOINT = re.compile(r"step-(\d+)\.safetensors")
 _PROBE = re.compile(r"step-(\d+)-\d+\.npz")
+_OWN_FILES = frozenset(
+    {
+        *("run.json", "metrics.jsonl", "samples.jsonl", "probes.jsonl", "model.safetensors"),
+        *("control", "lock", "events.jsonl", "log.txt"),
+    }
+)
+_OWN_FOLDERS = {
+    "probes": _PROBE,
+    "checkpoints": _CHECKPOINT,
+    "best": _CHECKPOINT,
+    "state": re.compile(r"state\.safetensors"),
+    "data": re.compile(r"store\.json|survey\.json|\w+\.(ids|offsets)"),
+    "tensorboard": re.compile(r"events\.out\.tfevents\..*"),
+    "averages": re.compile(r".*\.safetensors"),
+}
 
 
 class TakenBack(NamedTuple):
@@ -57,6 +72,14 @@ class TakenBack(NamedTuple):
 
     update: int
     odd_lines: int
+
+
+class Contents(NamedTuple):
+    """What lies in a run's folder: files and folders that are the run's own, run.json the last of
+    them, and others."""
+
+    own: list[Path]
+    others: list[Path]
 
 
 class RunFolder:
@@ -144,6 +167,23 @@ class RunFolder:
         if not is_file(folder.record):
             raise UserError(f"{path} is not a run folder: there is no run.json in it.")
         return folder
+
+    def contents(self) -> Contents:
+        """Tell what the run wrote from what somebody else put into its folder.
+
+        A folder of the run's in which others have put something counts file by file.
+        """
+        found = Contents([], [])
+        for path in self.path.iterdir():
+            pattern = _OWN_FOLDERS.get(path.name)
+            if is_leftover(path) or (path.name in _OWN_FILES and not is_folder(path)):
+                found.own.append(path)
+            elif pattern is None or path.is_symlink() or not is_folder(path):
+                found.others.append(path)
+            else:
+                _sort_out(path, pattern, found)
+        found.own.sort(key=lambda path: path == self.record)
+        return found
 
     def write_record(self, config: RunConfig, about: Mapping[str, Any]) -> None:
         values = {
@@ -276,6 +316,17 @@ class RunFolder:
         for path in (self.path / "probes").glob("step-*.npz"):
             if (match := _PROBE.fullmatch(path.name)) and which(int(match.group(1))):
                 path.unlink()
+
+
+def _sort_out(folder: Path, pattern: re.Pattern[str], found: Contents) -> None:
+    inside = list(folder.iterdir())
+    others = [
+        path
+        for path in inside
+        if not is_leftover(path) and (is_folder(path) or not pattern.fullmatch(path.name))
+    ]
+    found.others.extend(others)
+    found.own.extend([path for path in inside if path not in others] if others else [folder])
 
 
 def _models_by_step(directory: Path) -> dict[int, Path]:

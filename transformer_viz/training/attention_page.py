@@ -33,6 +33,7 @@ from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.focus import Panel
 from transformer_viz.views.placeholder import Placeholder
 from transformer_viz.views.transport import ICON, transport_icon
+from transformer_viz.views.wording import plain_tooltip
 
 
 class AttentionPage(Panel):
@@ -155,7 +156,7 @@ class AttentionPage(Panel):
         self.slider.follow()
         where = f"step {replay.step:,} · {replay.index + 1} of {len(replay.steps)}"
         self.position.setText(replay.problem or where)
-        self.position.setToolTip(replay.problem)
+        self.position.setToolTip(plain_tooltip(replay.problem))
         self.play.setIcon(transport_icon(self._theme, "‖" if replay.playing else "▶"))
         self.play.setAccessibleName("Pause" if replay.playing else "Play")
         self.back.setEnabled(replay.active)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QDockWidget, QFileDialog, QMessageBox, 
 from core.errors import UserError
 from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
+from transformer_viz.question_box import QuestionBox
 from transformer_viz.session import Session
 from transformer_viz.theme import Theme
 from transformer_viz.training.attention_page import AttentionPage
@@ -174,12 +175,13 @@ class TrainingCommands(QObject):
         self.show().choose(run)
 
     def _say_that_they_go_on(self, runs: list[Run]) -> QMessageBox:
-        box = QMessageBox(self._window)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box = QuestionBox(
+            "Training goes on",
+            goes_on(runs),
+            "Nothing is lost: the panel finds it again at the next start.",
+            self._window,
+        )
         box.setIcon(QMessageBox.Icon.Information)
-        box.setWindowTitle("Training goes on")
-        box.setText(goes_on(runs))
-        box.setInformativeText("Nothing is lost: the panel finds it again at the next start.")
         close = box.addButton("C&lose the window", QMessageBox.ButtonRole.AcceptRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(close)

@@ -25,6 +25,7 @@ from core.training.config import GRAMMAR, TrainingConfig
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.training.families import FamiliesButton
 from transformer_viz.training.list_style import list_style
+from transformer_viz.views.wording import plain_tooltip
 
 TABLES = "Tables of pairs (*.tsv *.tmx *.txt *.gz *.bz2 *.xz *.zip);;All files (*)"
 _SPEC = Qt.ItemDataRole.UserRole
@@ -154,7 +155,7 @@ class FileList(QWidget):
         for spec in specs:
             item = QListWidgetItem(spec.replace(",", "  ·  "), self.list)
             item.setData(_SPEC, spec)
-            item.setToolTip(spec.replace(",", "\n"))
+            item.setToolTip(plain_tooltip(spec.replace(",", "\n")))
         self._show()
         self.changed.emit()
 

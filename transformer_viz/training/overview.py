@@ -25,6 +25,7 @@ from transformer_viz.training.launch import train_command
 from transformer_viz.training.list_style import list_style
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.wording import duration, quantity
+from transformer_viz.views.wording import plain_tooltip
 
 _PATH = Qt.ItemDataRole.UserRole
 _SENTENCES = {
@@ -132,7 +133,7 @@ class Overview(QWidget):
             for name, path in entries:
                 item = QListWidgetItem(name, self.models)
                 item.setData(_PATH, str(path))
-                item.setToolTip(str(path))
+                item.setToolTip(plain_tooltip(str(path)))
                 if str(path) == chosen:
                     self.models.setCurrentItem(item)
             if self.models.currentItem() is None:

@@ -26,8 +26,14 @@ from transformer_viz.training.curves import Curves
 from transformer_viz.training.log_page import LogPage
 from transformer_viz.training.overview import Overview
 from transformer_viz.training.run import Run, RunState
-from transformer_viz.training.run_questions import ask_for_count, ask_for_steps, ask_to_delete
-from transformer_viz.training.runs import Runs
+from transformer_viz.training.run_questions import (
+    ask_for_count,
+    ask_for_steps,
+    ask_to_delete,
+    ask_to_delete_for_good,
+    kept_note,
+)
+from transformer_viz.training.runs import NoTrashError, Runs
 from transformer_viz.training.samples import Samples
 from transformer_viz.training.table import RunsTable
 from transformer_viz.views.focus import Panel
@@ -287,12 +293,20 @@ class TrainingPanel(Panel):
         if runs and not any(map(_is_alive, runs)):
             ask_to_delete(runs, self, lambda: self._delete(runs))
 
-    def _delete(self, runs: Sequence[Run]) -> None:
+    def _delete(self, runs: Sequence[Run], *, for_good: bool = False) -> None:
+        refused: list[Run] = []
         for run in runs:
             try:
-                self.runs.delete(run)
+                kept = self.runs.delete(run, for_good=for_good)
+            except NoTrashError:
+                refused.append(run)
             except UserError as error:
                 self.said.emit(str(error))
+            else:
+                if kept:
+                    self.said.emit(kept_note(run, kept))
+        if refused:
+            ask_to_delete_for_good(refused, self, lambda: self._delete(refused, for_good=True))
 
     def _open_newest(self) -> None:
         self.overview.open_first()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from transformer_viz.question_box import QuestionBox
 from transformer_viz.theme import GRID
 from transformer_viz.training.run import Run
 from transformer_viz.views.number_boxes import WholeBox
@@ -41,17 +43,53 @@ def ask_for_count(run: Run, parent: QWidget, then: Callable[[int], None]) -> Non
 
 
 def ask_to_delete(runs: Sequence[Run], parent: QWidget, then: Callable[[], None]) -> None:
-    names = runs[0].name if len(runs) == 1 else f"{len(runs)} runs"
-    box = QMessageBox(parent)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setIcon(QMessageBox.Icon.Question)
-    box.setWindowTitle("Delete")
-    box.setText(f"Delete {names} with all checkpoints?")
-    box.setInformativeText(
-        "\n".join(str(run.path) for run in runs)
-        + "\nIt goes to the trash where the system has one."
+    """Whether to move runs to the trash; whatever else lies in their folders stays."""
+    _ask_to_delete(
+        f"Delete {_named(runs)} with all checkpoints?",
+        "Its own files go to the trash; other files in the folder stay.",
+        "&Delete",
+        runs,
+        parent,
+        then,
     )
-    delete = box.addButton("&Delete", QMessageBox.ButtonRole.DestructiveRole)
+
+
+def ask_to_delete_for_good(runs: Sequence[Run], parent: QWidget, then: Callable[[], None]) -> None:
+    """Whether to delete runs that can't be moved to the trash; it can't be undone."""
+    _ask_to_delete(
+        f"{_named(runs)} cannot be moved to the trash. Delete for good?",
+        "This cannot be undone. Other files in the folder stay.",
+        "&Delete for good",
+        runs,
+        parent,
+        then,
+    )
+
+
+def kept_note(run: Run, kept: Sequence[Path]) -> str:
+    """A sentence on what stays where a run was."""
+    first, more = kept[0].relative_to(run.path), len(kept) - 1
+    return (
+        f"{run.name} is deleted; {run.path} stays, because other files are in it: {first}"
+        f"{f' and {more:,} more' if more else ''}."
+    )
+
+
+def _named(runs: Sequence[Run]) -> str:
+    return runs[0].name if len(runs) == 1 else f"{len(runs)} runs"
+
+
+def _ask_to_delete(
+    text: str,
+    consequence: str,
+    button: str,
+    runs: Sequence[Run],
+    parent: QWidget,
+    then: Callable[[], None],
+) -> None:
+    details = "\n".join([*(str(run.path) for run in runs), consequence])
+    box = QuestionBox("Delete", text, details, parent)
+    delete = box.addButton(button, QMessageBox.ButtonRole.DestructiveRole)
     box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
     box.finished.connect(lambda _: then() if box.clickedButton() is delete else None)
     box.open()

@@ -25,6 +25,10 @@ def runs_folder() -> Path:
     return Path(platformdirs.user_data_path("transformer-viz", appauthor=False)) / "runs"
 
 
+class NoTrashError(UserError):
+    """Something can't be moved to the trash."""
+
+
 class Runs(QObject):
     """The runs in one folder, and others that were opened from elsewhere, the newest first."""
 
@@ -108,26 +112,36 @@ class Runs(QObject):
         self._tell_known()
         self._scan()
 
-    def delete(self, run: Run) -> None:
-        """Move the run's folder to the trash, or remove it where there is none.
+    def delete(self, run: Run, *, for_good: bool = False) -> list[Path]:
+        """Move what is the run's own to the trash, and its folder if nothing else lies in it.
+
+        Args:
+            for_good: remove it instead.
+
+        Returns:
+            What lies in the folder besides, and stays.
 
         Raises:
+            NoTrashError: the system has no trash for this folder; something may have been moved.
             UserError: a process works on it, or it cannot be removed.
         """
         run.poll()
         if run.state.alive:
             raise UserError(f"{run.name} is {run.state}; stop it before it is deleted.")
-        if not QFile.moveToTrash(str(run.path)):
-            try:
-                shutil.rmtree(run.path)
-            except OSError as error:
-                raise UserError(
-                    f"{run.path} cannot be deleted: {error.strerror or error}."
-                ) from error
+        try:
+            own, others = run.folder.contents()
+            for path in own if others else [run.path]:
+                if for_good:
+                    _remove(path)
+                elif not QFile.moveToTrash(str(path)):
+                    raise NoTrashError(f"{path} cannot be moved to the trash.")
+        except OSError as error:
+            raise UserError(f"{run.path} cannot be deleted: {error.strerror or error}.") from error
         if run.path in self._known:
             self._known.remove(run.path)
             self._tell_known()
         self._scan()
+        return others
 
     def is_known(self, run: Run) -> bool:
         """Whether it lies elsewhere than in the folder of the runs."""
@@ -179,3 +193,10 @@ class Runs(QObject):
 def _is_run(path: Path) -> bool:
     folder = RunFolder(path)
     return is_file(folder.record) or is_file(folder.log_text)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()

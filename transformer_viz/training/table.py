@@ -31,6 +31,7 @@ from transformer_viz.theme import GRID, LIGHT, Theme, taller
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.runs import Runs
 from transformer_viz.training.wording import duration
+from transformer_viz.views.wording import plain_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Run", "State", "Progress", "Left", "Loss", "BLEU")
@@ -91,7 +92,7 @@ class RunsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return run.message or str(run.path)
+            return plain_tooltip(run.message or str(run.path))
         if role == Qt.ItemDataRole.ForegroundRole and column == 1 and run.state in _WORDS:
             return self.theme.color(_WORDS[run.state])
         if role == _SHARE and column == _PROGRESS:

@@ -127,16 +127,69 @@ def test_pause_resume_and_stop_are_asked_for_through_the_folder(
     assert run.state is RunState.STARTING
 
 
-def test_a_running_run_is_not_deleted_and_a_stopped_one_is(
-    runs: Runs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module.QFile, "moveToTrash", lambda _name: False)
+@pytest.fixture
+def trash(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """What was moved to the trash."""
+    moved: list[Path] = []
+
+    def move(name: str) -> bool:
+        moved.append(Path(name))
+        module._remove(Path(name))
+        return True
+
+    monkeypatch.setattr(module.QFile, "moveToTrash", move)
+    return moved
+
+
+def test_a_running_run_is_not_deleted_and_a_stopped_one_is(runs: Runs, trash: list[Path]) -> None:
     folder = make_run(runs.folder / "one", checkpoints=[10])
     names(runs)
     (run,) = runs
     with RunFolder(folder.path).lock, pytest.raises(UserError, match="one is running"):
         runs.delete(run)
     assert folder.record.is_file()
-    runs.delete(run)
+    assert runs.delete(run) == []
+    assert trash == [folder.path]
     assert not folder.path.exists()
     assert len(runs) == 0
+
+
+@pytest.mark.parametrize("for_good", [False, True])
+def test_other_files_in_the_folder_stay(runs: Runs, trash: list[Path], for_good: bool) -> None:
+    folder = make_run(runs.folder / "one", checkpoints=[10, 20])
+    others = [
+        folder.path / "thesis.docx",
+        folder.path / "figures" / "a.png",
+        folder.path / "checkpoints" / "notes.txt",
+    ]
+    for path in others:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    elsewhere = runs.folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "step-000001.safetensors").write_text("mine")
+    (folder.path / "best").symlink_to(elsewhere)
+    names(runs)
+    (run,) = runs
+    kept = runs.delete(run, for_good=for_good)
+    assert set(kept) == {others[0], others[1].parent, others[2], folder.path / "best"}
+    assert all(path.read_text() == "mine" for path in others)
+    assert (elsewhere / "step-000001.safetensors").read_text() == "mine"
+    left = {path for path in folder.path.rglob("*") if path.is_file()}
+    assert left == set(others)
+    assert len(runs) == 0
+    if not for_good:
+        assert trash[-1] == folder.record  # until the end the run can be tried again
+
+
+def test_nothing_is_deleted_for_good_unasked(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.QFile, "moveToTrash", lambda _name: False)
+    folder = make_run(runs.folder / "one", checkpoints=[10])
+    names(runs)
+    (run,) = runs
+    with pytest.raises(module.NoTrashError):
+        runs.delete(run)
+    assert folder.checkpoint(10).is_file()
+    assert len(runs) == 1
+    runs.delete(run, for_good=True)
+    assert not folder.path.exists()

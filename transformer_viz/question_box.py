@@ -1,0 +1,18 @@
+"""A message box that shows every text as it stands, whatever markup a name looks like."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
+
+
+class QuestionBox(QMessageBox):
+    """Deletes itself when it is closed. All of the application's message boxes are of this kind."""
+
+    def __init__(self, title: str, text: str, details: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setIcon(QMessageBox.Icon.Question)
+        self.setWindowTitle(title)
+        self.setText(text)
+        self.setInformativeText(details)
+        for label in self.findChildren(QLabel):  # setTextFormat would leave out the details
+            label.setTextFormat(Qt.TextFormat.PlainText)
