@@ -130,7 +130,11 @@ def _restore(
             logging.getLogger(__name__).exception("Could not restore: %s", name)
             lost.append(name)
     window.history.clear()
-    return f"Could not be restored from the last session: {', '.join(lost)}." if lost else None
+    return (
+        f"These settings of the last session could not be restored: {', '.join(lost)}."
+        if lost
+        else None
+    )
 
 
 def _start(window: Window, controller: Controller, options: Options) -> None:

@@ -120,7 +120,7 @@ def _add_decoding(actions: Actions, window: Window, controller: Controller) -> N
     actions.add("decoding_back", menu, "Step &back", partial(walk.move, -1), "Ctrl+[")
     actions.add("decoding_on", menu, "Step &forward", partial(walk.move, 1), "Ctrl+]")
     menu.addSeparator()
-    tree, target = "Beam search as a &tree", "Score a translation of your &own"
+    tree, target = "Beam search as a &tree", "Score your &own translation"
     actions.add("beam_tree", menu, tree, lambda: view().show_tree(), "Ctrl+Shift+B")
     actions.add("own_target", menu, target, lambda: view().edit_target(), "Ctrl+T")
 
@@ -139,9 +139,7 @@ def _add_head(actions: Actions, window: Window, session: Session) -> None:
         actions.add(id_, menu, name, partial(window.step_head, layers, heads), keys)
     menu.addSeparator()
     window.gates.add_to(actions)
-    actions.add(
-        "scaling", menu, "&Scale the scores by √d_k, or not", window.switch_scaling, "Ctrl+D"
-    )
+    actions.add("scaling", menu, "Toggle &scaling by √d_k", window.switch_scaling, "Ctrl+D")
     actions.add("release", menu, "&Release all pins", window.release, "Esc")
     window.heads.add_to(actions)
 

@@ -14,7 +14,7 @@ from transformer_viz.languages import asking_for, like
 from transformer_viz.session import ModelInfo, Phase, Search, Session, Status
 
 LANE = "compare"
-HINT = "Type a second sentence, or choose another model, to see what changes."
+HINT = "Type a second sentence or choose another model to see what changes."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,9 +226,9 @@ class Comparison(QObject):
         if self._session.model is None:
             return "Open a model to compare with."
         if self._first is None:
-            return "Type a first sentence above."
+            return "Type a sentence above first."
         if self._text is not None or self._path is not None:
-            return f"Both sides are the same. {HINT}"
+            return f"The two sides are identical. {HINT}"
         return HINT
 
     def _forget(self) -> None:

@@ -154,11 +154,11 @@ class Controller(QObject):
         remembered = model_path(self._settings.model) if self._settings.model else None
         bundled = bundled_models()
         if path is None and remembered is not None and not is_there(remembered):
-            self.noticed.emit(f"{remembered} is gone; the bundled model is shown instead.")
+            self.noticed.emit(f"{remembered} was not found; the bundled model is shown instead.")
             remembered = None
         chosen = path or remembered or (bundled[0] if bundled else None)
         if chosen is None:
-            self._settle(Phase.FAILED, "No model is bundled; open a checkpoint (Ctrl+O).")
+            self._settle(Phase.FAILED, "There is no bundled model; open a checkpoint (Ctrl+O).")
         else:
             self._fallback = next((model for model in bundled if model != chosen), None)
             as_before = chosen == remembered

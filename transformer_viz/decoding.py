@@ -21,10 +21,10 @@ T = TypeVar("T")
 LANE, TREE_LANE = "decode", "tree"
 
 FROM_A_FILE = (
-    "This trace was read from a file, so no model can say what else might have come; "
-    "edit the text to have it translated again."
+    "This trace comes from a file, so there are no other candidates; edit the text to translate "
+    "it again."
 )
-ANOTHER_MODEL = "Another model was opened; its own translation is on its way."
+ANOTHER_MODEL = "Another model was opened; its translation will appear shortly."
 NO_MODEL = "There is no model to decode with; open a checkpoint."
 
 
@@ -167,7 +167,7 @@ class Decoding(QObject):
         if active is not None and not active.is_finished:
             self._branch(len(active.ids), (), "", f"{active.number} continued")
 
-    def score_target(self, text: str, origin: str = "your own target") -> None:
+    def score_target(self, text: str, origin: str = "your own translation") -> None:
         """Score a translation by teacher forcing, and show the attention of that pass."""
         source, search = self._session.trace, self.search
         if source is None or not text.strip():

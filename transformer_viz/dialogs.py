@@ -28,8 +28,8 @@ PAPER = (
     "Attention shows where a head looks, not by itself why the model decides."
 )
 TATOEBA = (
-    "The model demo-en-de was also trained on sentence pairs of Tatoeba (tatoeba.org), "
-    "by its contributors, CC BY 2.0 FR."
+    "The model demo-en-de was also trained on sentence pairs from Tatoeba (tatoeba.org), by its "
+    "contributors, CC BY 2.0 FR."
 )
 
 
@@ -72,7 +72,9 @@ class ErrorReport(CopyableText):
     def __init__(self, summary: str, details: str, parent: QWidget | None) -> None:
         super().__init__("Something went wrong", details, "Details", parent)
         self.column.insertWidget(0, _text(summary))
-        self.column.insertWidget(1, _text("You can go on working. These details help to mend it:"))
+        self.column.insertWidget(
+            1, _text("You can continue working. These details help to fix the problem:")
+        )
 
 
 class LogDialog(CopyableText):
@@ -95,7 +97,7 @@ def about(model: ModelInfo | None, parent: QWidget) -> QDialog:
     set_role(title, "title")
     dialog.column.addWidget(title)
     for paragraph in (
-        "Every attention head of a Transformer that translates, live.",
+        "Every attention head of a translating Transformer, live.",
         PAPER,
         TATOEBA,
         *(_provenance(model) if model is not None else ()),

@@ -72,7 +72,7 @@ def read_report(text: str) -> DistanceReport:
             tuple(_relation(one) for one in values["relations"]),
         )
     except (KeyError, TypeError, RecursionError) as error:
-        raise ValueError("not the answer of `transformer-viz distance`") from error
+        raise ValueError("not the output of `transformer-viz distance`") from error
     lines = [
         line
         for one in report.relations

@@ -102,11 +102,11 @@ def load_text(path: Path) -> str:
         # the end may cut a character in two
         text = data.decode("utf-8-sig", "strict" if len(data) < _MOST_TEXT_BYTES else "ignore")
     except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not a text in UTF-8; save it as UTF-8.") from error
+        raise UserError(f"{path} is not UTF-8 text; save it as UTF-8.") from error
     paragraphs = text.replace("\r\n", "\n").strip().split("\n\n")
     line = " ".join(paragraphs[0].split())
     if not line:
-        raise UserError(f"{path} holds no text.")
+        raise UserError(f"{path} contains no text.")
     if len(line) > MAX_CHARACTERS:
         raise UserError(
             f"The first paragraph of {path} is longer than {MAX_CHARACTERS:,} characters; "

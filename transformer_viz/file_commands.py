@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 MODELS = "Models (*.safetensors *.npz config.json)"
 OPENED = (
-    f"All that can be opened (*.safetensors *.npz config.json *{SUFFIX} *.txt);;{MODELS};;"
-    f"Traces (*.npz);;Sessions (*{SUFFIX});;Texts (*.txt);;All files (*)"
+    f"All supported files (*.safetensors *.npz config.json *{SUFFIX} *.txt);;{MODELS};;Traces "
+    f"(*.npz);;Sessions (*{SUFFIX});;Texts (*.txt);;All files (*)"
 )
-SESSIONS = f"Sessions of Transformer Viz (*{SUFFIX})"
+SESSIONS = f"Transformer Viz sessions (*{SUFFIX})"
 
 
 _FITS = 3  # what stands around a picture may take another height at another width
@@ -113,11 +113,11 @@ class FileCommands(QObject):
     def _ask_to_close(self, running: list[str]) -> QMessageBox:
         box = QuestionBox(
             "Transformer Viz",
-            " ".join([*running, "Close all the same?"]),
-            "This would be given up; what a file held before stays as it is.",
+            " ".join([*running, "Close anyway?"]),
+            "Unsaved work will be lost; existing files stay as they are.",
             self._window,
         )
-        close = box.addButton("C&lose now", QMessageBox.ButtonRole.DestructiveRole)
+        close = box.addButton("C&lose anyway", QMessageBox.ButtonRole.DestructiveRole)
         cancel = box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(cancel)
         box.finished.connect(lambda _result: self._on_answer(box.clickedButton() is close))

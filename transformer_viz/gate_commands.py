@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from transformer_viz.window import Window
 
 MODELS = "Models (*.safetensors)"
-PAIRS = "Pairs of sentences (*.tsv *.tmx *.gz *.bz2 *.xz *.zip);;All files (*)"
-SAME_FILE = "This is the file of the model that is open; give the pruned one another name."
+PAIRS = "Sentence pairs (*.tsv *.tmx *.gz *.bz2 *.xz *.zip);;All files (*)"
+SAME_FILE = "This is the file of the open model; choose another name for the pruned model."
 _KEPT = (
-    "The file has no weights of the heads that are off and translates as the model does without."
+    "The new model does not contain the heads that are off and translates exactly as the open "
+    "model does without them."
 )
 
 
@@ -49,12 +50,10 @@ class GateCommands(QObject):
         menu = self._menu = actions.menu("Hea&d", "Switch o&ff")
         session, effect = self._session, self._controller.effect
         heads = [
-            actions.add("gate_off", menu, "&Off, or on again", self._switch, "Ctrl+M"),
-            actions.add(
-                "gate_alone", menu, "&Alone in its layer, or not", self._leave_alone, "Ctrl+Shift+M"
-            ),
-            actions.add("gate_down", menu, "&Less of it", partial(self._add, -STEP), "Ctrl+,"),
-            actions.add("gate_up", menu, "&More of it", partial(self._add, STEP), "Ctrl+."),
+            actions.add("gate_off", menu, "&Toggle heads", self._switch, "Ctrl+M"),
+            actions.add("gate_alone", menu, "&Isolate in layer", self._leave_alone, "Ctrl+Shift+M"),
+            actions.add("gate_down", menu, "&Decrease factor", partial(self._add, -STEP), "Ctrl+,"),
+            actions.add("gate_up", menu, "&Increase factor", partial(self._add, STEP), "Ctrl+."),
         ]
         menu.addSeparator()
         all_on = partial(session.set_gates, ALL_ON)
@@ -129,7 +128,7 @@ class GateCommands(QObject):
 
     def ask_for_pairs(self) -> None:
         """And measure on them."""
-        title = "One table of pairs, or two aligned files: source, then target"
+        title = "Choose one table of pairs, or two aligned files: source, then target"
         names, _filter = QFileDialog.getOpenFileNames(self._window, title, "", PAIRS)
         if names:
             self._controller.effect.measure(Sample(",".join(names[:2])))
@@ -141,7 +140,7 @@ class GateCommands(QObject):
         assert model is not None, "the command is disabled without a model"
         start = Path.home() / f"{model.name}-pruned.safetensors"
         name, _filter = QFileDialog.getSaveFileName(
-            self._window, "Prune the heads that are off", str(start), MODELS
+            self._window, "Save a model without the heads that are off", str(start), MODELS
         )
         if name:
             path = Path(name)
@@ -167,12 +166,12 @@ class GateCommands(QObject):
         assert path is not None
         box = QuestionBox(
             "Transformer Viz",
-            f"{path.name} is saved. Open it?",
+            f"{path.name} has been saved. Open it?",
             f"{self._said.removeprefix(f'{path}: ').capitalize()}. {_KEPT}",
             self._window,
         )
-        box.addButton("&Open it", QMessageBox.ButtonRole.AcceptRole)
-        box.addButton("&Stay here", QMessageBox.ButtonRole.RejectRole)
+        box.addButton("&Open", QMessageBox.ButtonRole.AcceptRole)
+        box.addButton("&Keep the current model", QMessageBox.ButtonRole.RejectRole)
         box.accepted.connect(lambda: self._controller.open(path))
         box.open()
 

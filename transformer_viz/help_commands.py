@@ -52,7 +52,7 @@ class HelpCommands(QObject):
 
     def show_log(self) -> None:
         if self._log is None:
-            self._window.show_notice("There is no log file: its folder cannot be written.")
+            self._window.show_notice("There is no log file because its folder is not writable.")
         else:
             dialogs.LogDialog(self._log, read_log(self._log), self._window).open()
 

@@ -59,8 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parse(arguments: list[str]) -> Options:
     parser = argparse.ArgumentParser(
         prog="transformer-viz",
-        description="See, live, the attention of every layer and head of a Transformer that "
-        "translates. Without a command, the window opens.",
+        description="Show the attention of every layer and head of a translating Transformer, "
+        "live. Without a command, the window opens.",
         epilog=_command_help(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -81,15 +81,15 @@ def _parse(arguments: list[str]) -> Options:
     )
     parser.add_argument("--theme", choices=("system", "light", "dark"), help="colours")
     parser.add_argument(
-        "--size", type=_size, metavar="WxH", help="size of the window, as in 1440x900"
+        "--size", type=_size, metavar="WxH", help="size of the window, for example 1440x900"
     )
     parser.add_argument(
-        "--config-dir", type=Path, metavar="DIR", help="folder of the settings to use instead"
+        "--config-dir", type=Path, metavar="DIR", help="folder to keep the settings in"
     )
     parser.add_argument(
         "--reset",
         action="store_true",
-        help="start with default settings; the previous ones are kept beside",
+        help="start with default settings; the previous ones are kept as a backup",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
     return Options(**vars(parser.parse_args(arguments)))
@@ -122,14 +122,14 @@ def _unknown(file: Path) -> str:
 def _command_help() -> str:
     lines = [f"  {name:<10} {what}" for name, what in COMMANDS.items()]
     return "\n".join(
-        ["commands (each has its own --help; a file of such a name is opened as ./NAME):", *lines]
+        ["commands (each has its own --help; open a file of that name as ./NAME):", *lines]
     )
 
 
 def _size(text: str) -> tuple[int, int]:
     width, separator, height = text.lower().partition("x")
     if not (separator and width.isdecimal() and height.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not WIDTHxHEIGHT, as in 1440x900")
+        raise argparse.ArgumentTypeError(f"{text!r} is not WIDTHxHEIGHT, for example 1440x900")
     size = int(width), int(height)
     if not all(100 <= side <= 16384 for side in size):
         raise argparse.ArgumentTypeError(f"{text!r}: each side must be 100 to 16384 pixels")

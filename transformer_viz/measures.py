@@ -61,14 +61,14 @@ def _offset(index: int) -> Callable[[HeadStatistics], float | None]:
 
 
 _OFFSET = "Mean weight on the {} position, over the queries that have one (Clark et al. 2019).\n"
-_SELF_ONLY = "Only for self-attention: source and target positions do not compare."
+_SELF_ONLY = "Only for self-attention: source and target positions cannot be compared."
 
 MEASURES = (
     Measure(
         "entropy",
         "entropy",
-        "Mean over the queries of −Σⱼ A log₂ A, of the most there could be: log₂ of the number of\n"
-        "keys. Low: the head looks at few tokens. A is the weight of query i on key j.",
+        "Mean over the queries of −Σⱼ A log₂ A, out of at most log₂ of the number of\nkeys. Low: "
+        "the head looks at few tokens. A is the weight of query i on key j.",
         lambda s: s.entropy,
         unit="bits",
         lowest_first=True,
@@ -93,15 +93,15 @@ MEASURES = (
     Measure("next", "on +1", _OFFSET.format("next") + _SELF_ONLY, _offset(2)),
     Measure(
         "specials",
-        "on specials",
+        "on special tokens",
         "Mean over the queries of the weight on tokens such as </s>.",
         lambda s: s.special_share,
     ),
     Measure(
         "sink",
         "sink",
-        "The key that receives most, and its share of all the weight in this map\n"
-        "(after Xiao et al. 2023).",
+        "The key that receives the most weight, and its share of all weight in this map\n(after "
+        "Xiao et al. 2023).",
         lambda s: s.sink_share,
     ),
 )

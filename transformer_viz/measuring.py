@@ -15,7 +15,7 @@ from transformer_viz.session import ModelInfo, Session
 from transformer_viz.training.child import Child
 from transformer_viz.views.stream import Stream
 
-UNREADABLE = "The answer of the process cannot be read; measure again."
+UNREADABLE = "The process returned an unreadable answer; measure again."
 
 Result = TypeVar("Result")
 

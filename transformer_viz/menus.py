@@ -68,7 +68,7 @@ class DocumentMenus:
         def fill() -> None:
             menu.clear()
             texts = self._controller.settings.history
-            _entries_or_nothing(menu, texts, "Nothing yet")
+            _entries_or_nothing(menu, texts, "No sentences yet")
             for text in texts:
                 self._entry(menu, text, partial(choose, text))
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Mapping
 
 HEADLESS = (
-    "Without a display use a command, as in: transformer-viz translate 'The animal slept.', "
-    "or save the window as a picture: transformer-viz --screenshot OUT.png"
+    "Without a display, use a command, for example: transformer-viz translate 'The animal "
+    "slept.', or save the window as a picture: transformer-viz --screenshot OUT.png"
 )
 
 # soname -> Debian package, as linked by QtGui and by its xcb platform plugin

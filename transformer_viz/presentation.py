@@ -19,8 +19,8 @@ from transformer_viz.views.focus import hide_panel
 if TYPE_CHECKING:
     from transformer_viz.window import Window
 
-ALONE = "Esc leaves the full screen. Alt+1 to Alt+7 show another view."
-MORE_ROOM = "F9 and F10 hide the side panels; Shift+F11 shows the view alone."
+ALONE = "Esc leaves the full screen. Alt+1 to Alt+7 change the view."
+MORE_ROOM = "F9 and F10 hide the side panels; Shift+F11 shows the current view in full screen."
 _SHOWN_FOR = 4_000  # ms
 
 
@@ -48,7 +48,7 @@ class Presentation(QObject):
         larger, smaller = partial(self._step, 1), partial(self._step, -1)
         actions.add("text_larger", menu, "&Larger", larger, "Ctrl++", "Ctrl+=", "Ctrl+Shift+=")
         actions.add("text_smaller", menu, "&Smaller", smaller, "Ctrl+-")
-        actions.add("text_usual", menu, "&As the system has it", self._reset, "Ctrl+0")
+        actions.add("text_usual", menu, "&System default", self._reset, "Ctrl+0")
         menu = actions.menu("&View")
         for name, text, key in (
             ("heads_map", "He&ads map", "F9"),
@@ -57,7 +57,7 @@ class Presentation(QObject):
             action = actions.add(f"show_{name}", menu, text, partial(self._switch, name), key)
             action.setCheckable(True)
             self._panels[name] = action
-        text = "View alone on the &full screen"
+        text = "Current view in &full screen"
         self._alone = actions.add("view_alone", menu, text, self.switch_alone, "Shift+F11")
         self._alone.setCheckable(True)
 

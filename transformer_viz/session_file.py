@@ -122,9 +122,9 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         values = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is not a session: it is no complete JSON.") from error
+        raise UserError(f"{path} is not a session: it is not complete JSON.") from error
     if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise UserError(f"{path} is not a session of Transformer Viz.")
+        raise UserError(f"{path} is not a Transformer Viz session.")
     return values
 
 
@@ -149,7 +149,7 @@ def _find_model(path: Path, model: SavedModel | None) -> tuple[Path | None, str]
     bundled = (one for one in bundled_models() if one.stem == model.name)
     found = _find(path, model.path) or next(bundled, None)
     if found is None:
-        where = model.path or "it is not bundled here"
+        where = model.path or "it is not bundled with this program"
         return None, f"The model {model.name} is missing ({where})."
     if model.sha256 and _digest(found) != model.sha256:
         return found, f"The model {found} has changed since this session was saved."

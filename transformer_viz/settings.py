@@ -116,12 +116,12 @@ class SettingsFile:
             if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
                 return Settings(), None
             self._path = None
-            return Settings(), f"Settings are not saved this time: {error}"
+            return Settings(), f"Settings will not be saved this time: {error}"
         found = parse(data)
         self._known = found.settings
         if _is_read_only(self._path):
             path, self._path = self._path, None
-            return found.settings, f"Settings are not saved: {path} is read-only."
+            return found.settings, f"Settings will not be saved: {path} is read-only."
         if not found.bad:
             return found.settings, None
         reset = f"Settings that could not be used were reset: {', '.join(found.bad)}."

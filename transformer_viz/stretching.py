@@ -63,14 +63,14 @@ class Stretching(QObject):
         """Why nothing can be pushed in now, in one sentence."""
         model = self._session.model
         if model is None:
-            return "Open a model to push words in."
+            return "Open a model to insert words."
         if not self._session.text.strip():
-            return "There is no sentence to push words into."
+            return "There is no sentence to insert words into."
         if self._from_file():
-            return "What is shown comes from a file; change the text to let the model answer again."
+            return "This trace comes from a file; edit the text to translate it again."
         language = sides(model).source
         if language not in (TRAINED.source, UNKNOWN.source):
-            return f"Words are English; this model reads {language}."
+            return f"Only English words can be inserted; this model reads {language}."
         return ""
 
     def stretch(self, words: int) -> None:

@@ -53,7 +53,7 @@ class Transfers(QObject):
         """Run `job` in the thread; `name` is the file's, in words for the user."""
         if self._saving:
             self.failed.emit(
-                f"{self._saving} is still being saved; wait for it or cancel it, then try again."
+                f"{self._saving} is still being saved; wait or cancel it, then try again."
             )
             return
         self._saving, self._share = name, 0.0

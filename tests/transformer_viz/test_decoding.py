@@ -138,7 +138,7 @@ def test_a_target_is_scored_by_teacher_forcing(desk: Desk) -> None:
     desk.decoding.score_target("Das Tier war müde.")
     desk.wait_for(2)
     target = desk.decoding.hypotheses[1]
-    assert target.origin == "your own target"
+    assert target.origin == "your own translation"
     assert target.trace.translation == "Das Tier war müde."
     assert target.is_finished
     values = target.trace.log_probabilities

@@ -357,7 +357,7 @@ def test_the_guide_speaks_of_every_view_and_statistic(shown: Shown) -> None:
     text = guide().lower()
     for number in range(shown.window.stage.tabs.count()):
         assert f"### {shown.window.stage.tabs.tabText(number).lower()}" in text
-    for word in ("entropy", "confidence", "mean distance", "on specials", "sink", "score"):
+    for word in ("entropy", "confidence", "mean distance", "on special tokens", "sink", "score"):
         assert word in text
     assert "](http" not in text
 
@@ -416,7 +416,7 @@ def test_closing_asks_while_a_file_is_being_saved(
         assert not window.close(), "it does not wait for the answer"
     box = question(window)
     assert box is not None
-    assert box.text() == "a.npz is being saved. Close all the same?"
+    assert box.text() == "a.npz is being saved. Close anyway?"
     cancel = box.button(QMessageBox.StandardButton.Cancel)
     assert box.defaultButton() is cancel
     cancel.click()
@@ -428,7 +428,7 @@ def test_closing_asks_while_a_file_is_being_saved(
     assert again is not None
     closed: list[bool] = []
     monkeypatch.setattr(shown.controller, "close", lambda: closed.append(True))
-    next(button for button in again.buttons() if button.text() == "C&lose now").click()
+    next(button for button in again.buttons() if button.text() == "C&lose anyway").click()
     assert closed == [True]
     assert not window.isVisible()
     assert shown.controller.running == []

@@ -92,8 +92,8 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
         "map of measured heads": heads.map,
         "sentences of a role": heads.page.evidence,
         "heads that resolve it": heads.resolving.rows,
-        "curves of training": chart,
-        "slider over training": training.slider,
+        "training curves": chart,
+        "training slider": training.slider,
     }
     window.close()
     window.deleteLater()

@@ -83,7 +83,7 @@ def test_a_part_that_cannot_be_restored_is_dropped_alone_and_said(tmp_path: Path
     )
     done = start(tmp_path, prepare=broken)
     assert done.returncode == 0, done.stderr
-    assert "Could not be restored from the last session: comparison." in done.stdout
+    assert "These settings of the last session could not be restored: comparison." in done.stdout
     assert "The previous file is kept as settings.json.bad." in done.stdout
     kept = json.loads((tmp_path / "settings.json.bad").read_text())
     assert kept == {"alpha": 1.5, "second_text": "Other."}

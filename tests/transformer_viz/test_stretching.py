@@ -125,7 +125,7 @@ def test_what_cannot_be_brought_back_is_not_stretched(
 @pytest.mark.parametrize(
     ("languages", "obstacle"),
     [
-        (("fr", "en"), "Words are English; this model reads French."),
+        (("fr", "en"), "Only English words can be inserted; this model reads French."),
         (("en", "fr"), ""),
         ((), ""),
     ],
@@ -142,7 +142,7 @@ def test_words_are_pushed_into_english_alone(
 
 def test_without_a_model_nothing_is_pushed_in(stage: Stage, stretching: Stretching) -> None:
     stage.session.set_model(None)
-    assert stretching.obstacle == "Open a model to push words in."
+    assert stretching.obstacle == "Open a model to insert words."
 
 
 def test_the_real_backend_pushes_words_of_the_grammar_in() -> None:

@@ -49,7 +49,7 @@ class HeadsCommands(QObject):
         menu.addSeparator()
         actions.add("heads", menu, "&What does this head do?", self.show, "Ctrl+H")
         actions.add("resolving", menu, "Which head resolves “&it”?", self.show_pairs, "Ctrl+I")
-        actions.add("show_heads", menu, "Show or &hide the panel", self.toggle, "Ctrl+Shift+H")
+        actions.add("show_heads", menu, "Show/&hide Heads panel", self.toggle, "Ctrl+Shift+H")
 
     def toggle(self) -> None:
         if self.dock is not None and self.dock.isVisible():
@@ -125,7 +125,7 @@ class HeadsCommands(QObject):
         assert self.dock is not None
         model = self._session.model
         of = "" if model is None else f" of {model.name}"
-        apart = ", which the picture is not of" if of and self._session.origin else ""
+        apart = " (not the model shown)" if of and self._session.origin else ""
         self.dock.setWindowTitle(f"Heads{of}{apart}")
 
     def _show_evidence(self, head: Head, evidence: Evidence) -> None:
@@ -150,7 +150,7 @@ class HeadsCommands(QObject):
         assert panel is not None
         start = str(Path.home() / f"{model.name}-heads.csv")
         name, _filter = QFileDialog.getSaveFileName(
-            self._window, "Save the heads as CSV", start, "CSV (*.csv)"
+            self._window, "Save heads as CSV", start, "CSV (*.csv)"
         )
         if name:
             self.save_csv(Path(name) if Path(name).suffix else Path(f"{name}.csv"))
@@ -163,4 +163,4 @@ class HeadsCommands(QObject):
         except UserError as error:
             self._window.show_notice(str(error))
         else:
-            self._window.say(f"{path.name} is saved.")
+            self._window.say(f"{path.name} has been saved.")

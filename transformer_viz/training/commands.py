@@ -57,7 +57,7 @@ class TrainingCommands(QObject):
     def add_to(self, actions: Actions) -> None:
         menu = actions.menu("T&raining")
         actions.add("new_run", menu, "&New run…", self.new_run, "Ctrl+Shift+N")
-        actions.add("show_training", menu, "&Show or hide the panel", self.toggle, "Ctrl+Shift+T")
+        actions.add("show_training", menu, "&Show/hide Training panel", self.toggle, "Ctrl+Shift+T")
         actions.add("open_run", menu, "&Open run…", self.ask_for_run)
 
     def toggle(self) -> None:

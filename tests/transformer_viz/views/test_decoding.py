@@ -247,7 +247,7 @@ def test_a_token_that_was_not_among_the_candidates_is_listed_below(
     desk.wait_for(2)
     desk.wait(lambda: desk.decoding.candidates is not None)
     active = desk.decoding.hypotheses[1]
-    assert active.origin == "your own target"
+    assert active.origin == "your own translation"
     assert active.trace.log_probabilities is not None
     steps = desk.decoding.candidates
     assert steps is not None
