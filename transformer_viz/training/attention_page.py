@@ -56,13 +56,13 @@ class AttentionPage(Panel):
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.play = QToolButton()
         self.play.setIconSize(QSize(ICON, ICON))
-        self.play.setToolTip("Play from the start of the training, or pause (Space on the slider)")
+        self.play.setToolTip("Play from the start of training, or pause (Space on the slider)")
         self.slider = _StepSlider(self.replay)
         self.position = QLabel()
         self.position.setMinimumWidth(36 * GRID)
         set_role(self.position, "soft")
         self.back = QPushButton("Bac&k to my text")
-        self.back.setToolTip("End the replay: your own text and its translation come back.")
+        self.back.setToolTip("End the replay and restore your own text and its translation.")
         row = QHBoxLayout()
         row.setSpacing(2 * GRID)
         row.addWidget(self.sentence, 3)
@@ -168,25 +168,25 @@ class AttentionPage(Panel):
         probes = config.training.probes if config is not None else ()
         target = Probe.parse(probes[number]).target if number < len(probes) else None
         if target is None:
-            return "The decoder is fed the model's own translation, which changes with the step."
+            return "The decoder reads the model's own translation, which changes from step to step."
         own = dict(zip(log.steps.tolist(), log.translations, strict=True)).get(step, ())
         translation = f"   The model's own translation: {own[number]}" if number < len(own) else ""
-        return f"The decoder is fed: {target}{translation}"
+        return f"The decoder reads: {target}{translation}"
 
     def _nothing(self) -> tuple[str, str]:
         if self._run is None:
-            return "No run chosen", "Choose a run in the list to see how its heads form."
+            return "No run selected", "Select a run in the list to see how its heads form."
         if self._problem:
             return f"⚠ {self._problem}", ""
         config = self._run.config
         if config is not None and not (config.training.probes and config.training.probe_points):
             return (
                 "This run records no attention",
-                "Probe sentences and how often they are recorded are chosen at the launch.",
+                "Probe sentences, and how often they are recorded, are set when a run is started.",
             )
         return (
             "No attention recorded yet",
-            "It is recorded before the first update, and then evenly in log(step).",
+            "It is recorded before the first update and then evenly in log(step).",
         )
 
 
@@ -196,8 +196,10 @@ class _StepSlider(QSlider):
     def __init__(self, replay: Replay) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self._replay = replay
-        self.setAccessibleName("Step of training")
-        self.setToolTip("Steps recorded, evenly in log(step). ← → step, Home End, Space plays.")
+        self.setAccessibleName("Training step")
+        self.setToolTip(
+            "Recorded steps, evenly in log(step). ← → steps, Home and End jump, Space plays."
+        )
         self.setPageStep(4)
         self.setTickPosition(QSlider.TickPosition.TicksBelow)
         self.setTickInterval(1)

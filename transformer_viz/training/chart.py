@@ -38,8 +38,8 @@ _PANS = {
     Qt.Key.Key_Down: (0.0, -_PAN),
 }
 KEYS = (
-    "The wheel zooms (Shift: steps only, Ctrl: values only), dragging pans, a double click shows "
-    "all. Keys: ← → read off, + − zoom, Shift+arrows pan, 0 shows all."
+    "The wheel zooms (Shift: steps only, Ctrl: values only), dragging pans, a double-click shows "
+    "everything. Keys: ← → move between points, + − zoom, Shift+arrows pan, 0 shows everything."
 )
 
 

@@ -93,7 +93,7 @@ class Child(QObject):
     def _on_error(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart:
             self._end()
-            self.failed.emit("Python could not be started again for this.")
+            self.failed.emit("A Python process could not be started for this.")
 
     def _on_finished(self, code: int, status: QProcess.ExitStatus) -> None:
         process = self._process
@@ -109,7 +109,7 @@ class Child(QObject):
         try:
             answer = self._parse(output) if output.strip() else None
         except ValueError:
-            self.failed.emit("The answer of the process cannot be read; try again.")
+            self.failed.emit("The process returned an unreadable answer; try again.")
         else:
             self.finished.emit(answer)
 
@@ -125,6 +125,6 @@ def failure(errors: str) -> str:
     said = filter(None, map(str.strip, errors.split("\n")))
     lines = [line for line in said if not line.startswith("{")]
     if not lines:
-        return "The process ended without a word; perhaps there was not enough memory."
+        return "The process stopped without an error message; it may have run out of memory."
     command, colon, sentence = lines[-1].partition(": ")
     return sentence if colon and command.startswith("transformer-viz ") else lines[-1]

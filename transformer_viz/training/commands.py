@@ -176,16 +176,16 @@ class TrainingCommands(QObject):
 
     def _say_that_they_go_on(self, runs: list[Run]) -> QMessageBox:
         box = QuestionBox(
-            "Training goes on",
+            "Training continues",
             goes_on(runs),
-            "Nothing is lost: the panel finds it again at the next start.",
+            "Nothing is lost: the Training panel finds it again at the next start.",
             self._window,
         )
         box.setIcon(QMessageBox.Icon.Information)
-        close = box.addButton("C&lose the window", QMessageBox.ButtonRole.AcceptRole)
+        close = box.addButton("C&lose window", QMessageBox.ButtonRole.AcceptRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(close)
-        again = QCheckBox("&Do not say this again")
+        again = QCheckBox("&Don't show again")
         box.setCheckBox(again)
         box.finished.connect(
             lambda _: self._on_told(box.clickedButton() is close, again.isChecked())
@@ -207,5 +207,9 @@ def goes_on(runs: list[Run]) -> str:
     names = ", ".join(run.name for run in runs)
     waits = all(run.state is RunState.PAUSED for run in runs)
     many = len(runs) > 1
-    verb = ("wait" if many else "waits") if waits else ("train on" if many else "trains on")
+    verb = (
+        ("wait" if many else "waits")
+        if waits
+        else ("continue training" if many else "continues training")
+    )
     return f"{names} {verb} when the window is closed."

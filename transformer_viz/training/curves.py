@@ -30,8 +30,9 @@ from transformer_viz.views.placeholder import Placeholder
 
 MOST_SMOOTHING = 0.99
 _SMOOTHING_TIP = (
-    "Weight of what came before in the exponential moving average of the logged lines; the line "
-    "itself stays behind it, faint. Validations and the learning rate are never smoothed."
+    "Weight of earlier values in the exponential moving average of the logged lines; the "
+    "original line stays behind it, faint. Validation results and the learning rate are never "
+    "smoothed."
 )
 
 
@@ -51,9 +52,9 @@ class Curves(Panel):
         self.choice.setAccessibleName("Metric")
         self.choice.view().setAccessibleName("Metric")
         self.log_steps = _toggle(
-            "Log steps", "Steps on a logarithmic axis: the start is seen well."
+            "Log steps", "Show steps on a logarithmic axis, which spreads out the start."
         )
-        self.log_values = _toggle("Log values", "Values on a logarithmic axis.")
+        self.log_values = _toggle("Log values", "Show values on a logarithmic axis.")
         self.smoothing = DecimalBox(minimum=0.0, maximum=MOST_SMOOTHING, singleStep=0.1)
         self.smoothing.setPrefix("smoothing ")
         self.smoothing.setSpecialValueText("no smoothing")
@@ -71,7 +72,7 @@ class Curves(Panel):
         policy.setHeightForWidth(True)
         controls.setSizePolicy(policy)
 
-        self.chart = Chart("Curves of training")
+        self.chart = Chart("Training curves")
         self.placeholder = Placeholder()
         self.about = QLabel()
         self.about.setTextFormat(Qt.TextFormat.PlainText)
@@ -147,7 +148,7 @@ class Curves(Panel):
         if metric.id != "learning_rate" or not any(shares):
             return ""
         if len(shares) > 1:
-            return " Runs with a cool-down end with a linear fall to zero."
+            return " In runs with a cool-down it ends with a linear fall to zero."
         return f" Over the last {shares.pop():.0%} of the updates it falls linearly to zero."
 
     def _lines(self, metric: Metric) -> list[Line]:
@@ -179,12 +180,15 @@ class Curves(Panel):
 
     def _nothing(self, metric: Metric) -> tuple[str, str]:
         if not self._runs:
-            return "No run chosen", "Choose a run in the list to see its curves."
+            return "No run selected", "Select a run in the list to see its curves."
         if any(run.metrics for run in self._runs):
             measured = all(part.measured for part in metric.parts)
             when = "It is measured at the first validation." if measured else ""
             return f"No {metric.name} in this run yet", when
-        return "Nothing logged yet", "The first line comes after log_every updates."
+        return (
+            "Nothing logged yet",
+            "The first line appears after as many updates as “Log every” says.",
+        )
 
 
 def _points(run: Run, part: Part) -> tuple[Part, Floats, Floats]:

@@ -27,7 +27,7 @@ from transformer_viz.training.families import FamiliesButton
 from transformer_viz.training.list_style import list_style
 from transformer_viz.views.wording import plain_tooltip
 
-TABLES = "Tables of pairs (*.tsv *.tmx *.txt *.gz *.bz2 *.xz *.zip);;All files (*)"
+TABLES = "Sentence pairs (*.tsv *.tmx *.txt *.gz *.bz2 *.xz *.zip);;All files (*)"
 _SPEC = Qt.ItemDataRole.UserRole
 _LIST_HEIGHT = 16 * GRID
 
@@ -39,7 +39,7 @@ class DataBox(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.grammar = QCheckBox("&Generated corpus, of known structure")
+        self.grammar = QCheckBox("&Generated corpus with known structure")
         self.families = FamiliesButton()
         self.grammar.toggled.connect(self.families.setEnabled)
         self.grammar.toggled.connect(self.changed)
@@ -62,8 +62,8 @@ class DataBox(QWidget):
         column.addWidget(self.training)
         column.addWidget(self.validation)
         column.addWidget(self.error)
-        self.validation.set_hint("None: a part of the data is held out for validation.")
-        self.training.set_hint("None. Pairs may be in one table or in two aligned files.")
+        self.validation.set_hint("None. Part of the training data is held out for validation.")
+        self.training.set_hint("None. Add one table of pairs or two aligned files.")
         for files in (self.training, self.validation):
             files.changed.connect(self.changed)
 
@@ -88,12 +88,12 @@ class DataBox(QWidget):
     def problem(self) -> str:
         """One sentence if these data cannot be used, as far as a look at the names tells."""
         if not self.data:
-            return "Choose the generated corpus, or files to train on."
+            return "Choose the generated corpus or add files to train on."
         for spec in (*self.training.specs, *self.validation.specs):
             parts = [spec] if is_file(spec) else spec.split(",")
             for part in parts:
                 if not is_file(part):
-                    return f"{part} is not there; remove it from the list."
+                    return f"{part} was not found; remove it from the list."
         return ""
 
     def apply_theme(self, theme: Theme) -> None:
@@ -122,10 +122,14 @@ class FileList(QWidget):
         self._hint.setWordWrap(True)
         set_role(self._hint, "faint")
         self._folder = ""
-        self.table = _button("Add table…", "Two columns, source and target, with a tab between")
-        self.pair = _button("Add two files…", "Line n of one is the translation of line n of the")
+        self.table = _button(
+            "Add table…", "Add a table with two columns, source and target, separated by a tab"
+        )
+        self.pair = _button(
+            "Add two files…", "Add two files; line n of one is the translation of line n of the"
+        )
         self.pair.setToolTip(self.pair.toolTip() + " other")
-        self.remove = _button("Remove", "Take the current file off the list (Del)")
+        self.remove = _button("Remove", "Remove the current file from the list (Del)")
         self.table.clicked.connect(self._ask_for_table)
         self.pair.clicked.connect(self._ask_for_pair)
         self.remove.clicked.connect(self._remove)
@@ -190,13 +194,13 @@ class FileList(QWidget):
         self.set_specs([spec for at, spec in enumerate(self.specs) if at != row])
 
     def _ask_for_table(self) -> None:
-        path = self._ask("Table of source and target", TABLES)
+        path = self._ask("Choose a table of source and target sentences", TABLES)
         if path:
             self.add(path)
 
     def _ask_for_pair(self) -> None:
-        source = self._ask("Source sentences (English), one a line", "All files (*)")
-        target = self._ask("Their translations (German), line by line", "All files (*)")
+        source = self._ask("Choose the source sentences (English), one per line", "All files (*)")
+        target = self._ask("Choose their translations (German), one per line", "All files (*)")
         if source and target:
             self.add(f"{source},{target}")
 

@@ -36,7 +36,7 @@ class EstimateBox(QWidget):
         set_role(self.data, "soft")
         self.measure_button = QPushButton(_ASK)
         self.measure_button.setAutoDefault(False)
-        self.measure_button.setToolTip("Makes a few real updates with these settings and data")
+        self.measure_button.setToolTip("Make a few real updates with these settings and data")
         self.measure_button.clicked.connect(self._on_button)
         self._child = Child(self)
         self._child.finished.connect(self._on_measured)
@@ -75,11 +75,11 @@ class EstimateBox(QWidget):
             self.memory.setText(_UNKNOWN)
         else:
             self.parameters.setText(quantity(parameter_count(config.model)))
-            self.memory.setText(f"about {byte_size(memory_bytes(config))}, the program included")
+            self.memory.setText(f"about {byte_size(memory_bytes(config))}, including the program")
 
     def measure(self, arguments: list[str]) -> None:
         set_role(self.time, "")
-        self.time.setText("Makes a few updates…")
+        self.time.setText("Making a few updates…")
         self._child.run(arguments)
 
     def close_child(self) -> None:
@@ -98,9 +98,8 @@ class EstimateBox(QWidget):
     def _on_measured(self, found: dict[str, Any]) -> None:
         each, epoch = found["seconds_per_update"], found["updates_per_epoch"]
         self.time.setText(
-            f"about {duration(found['seconds'])}: {_precise(each)} an update, "
-            f"{epoch:,} updates an epoch; with validations and checkpoints"
-            f"{_half(found.get('bf16_speedup'))}"
+            f"about {duration(found['seconds'])}: {_precise(each)} per update, {epoch:,} updates "
+            f"per epoch; including validations and checkpoints{_half(found.get('bf16_speedup'))}"
         )
         self.data.setText("\n".join(found["data"]))
         self.data.setVisible(bool(found["data"]))

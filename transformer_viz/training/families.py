@@ -30,7 +30,7 @@ class FamiliesButton(QPushButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAutoDefault(False)
-        self.setAccessibleName("Families of the generated corpus")
+        self.setAccessibleName("Sentence families of the generated corpus")
         self.clicked.connect(self._ask)
         self._families: tuple[str, ...] = ()
         self._show()
@@ -64,8 +64,10 @@ class FamiliesDialog(QDialog):
     def __init__(self, chosen: Sequence[str], parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Families of the generated corpus")
-        about = QLabel("Kinds of sentences. “coreference” has the sentences in which “it” is open.")
+        self.setWindowTitle("Sentence families of the generated corpus")
+        about = QLabel(
+            "Kinds of sentences. “coreference” contains the sentences in which “it” is ambiguous."
+        )
         about.setWordWrap(True)
         set_role(about, "soft")
         self.list = QListWidget()

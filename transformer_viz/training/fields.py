@@ -21,7 +21,7 @@ TARGET = "=>"
 """Stands for the tab between a probe and its translation: Tab leads to the next field."""
 _TARGET = re.compile(rf"\s*(?:\t|⇥|{TARGET})\s*")
 PRUNED_HEADS = "pruned_heads"
-COMMON = "Most used"
+COMMON = "Common settings"
 REST = "Others"
 GROUPS: dict[str, tuple[str, ...]] = {
     COMMON: (
@@ -43,12 +43,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("early_stopping", "best_by", "keep_best", "probes", "probe_points", "tensorboard"),
     ),
     "Machine": ("threads", "product", "tf32", "compile"),
-    "Shape of the model": (
+    "Model size": (
         *("d_k", "d_v", "activation", "norm", "norm_epsilon", "bias", "output_bias"),
         *("shared_embeddings", "scale_embedding", "decoder_start"),
     ),
     "Positions": ("positions", "position_layout", "position_denominator", "max_positions"),
-    "Special ids": ("pad_id", "unk_id", "bos_id", "eos_id"),
+    "Special token ids": ("pad_id", "unk_id", "bos_id", "eos_id"),
 }
 OF_IMPORTS = (
     *("target_vocab_size", "top_norm", "suppressed_ids", "unchosen_ids", "position_precision"),

@@ -59,10 +59,12 @@ class Follow(QPushButton):
     def _name_it(self) -> None:
         """With the run and the step that the explorer shows, while it follows."""
         run, name = self._run, "Follow"
-        tip = "Keep the explorer on the newest checkpoint of this run; text and selection stay."
+        tip = (
+            "Keep the explorer on the newest checkpoint of this run; your text and selection stay."
+        )
         if run is not None:
             name = f"Follow: {run.name}"
-            tip = f"The explorer follows {run.name}. Click to stay at the checkpoint shown now."
+            tip = f"The explorer follows {run.name}. Click to stay at the current checkpoint."
             if self._opened is not None:
                 name += f" at step {int(self._opened.stem.removeprefix('step-')):,}"
         self.setText(name)

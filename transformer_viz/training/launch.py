@@ -70,7 +70,7 @@ def start(path: Path, arguments: Sequence[str]) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"{path} cannot be made: {error.strerror or error}.") from error
+        raise UserError(f"{path} cannot be created: {error.strerror or error}.") from error
     process = child(arguments)
     process.setStandardInputFile(QProcess.nullDevice())
     _end_last_line(folder.events)

@@ -16,9 +16,9 @@ class LogPage(QPlainTextEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setReadOnly(True)
-        self.setAccessibleName("Log of the run")
+        self.setAccessibleName("Run log")
         self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
-        self.setPlaceholderText("Runs that were started in a terminal say it there.")
+        self.setPlaceholderText("Runs started in a terminal print their log there.")
         self._run: Run | None = None
 
     def show_runs(self, runs: Sequence[Run]) -> None:

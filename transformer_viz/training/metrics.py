@@ -47,7 +47,7 @@ METRICS = (
         "Loss",
         "nats per token",
         "Negative log-likelihood without label smoothing. Training: with dropout, mean since the "
-        "line before; validation: without dropout.",
+        "previous line; validation: without dropout.",
         (
             Part(
                 "train_nll",
@@ -62,7 +62,7 @@ METRICS = (
         "perplexity",
         "Perplexity",
         "per token",
-        "exp of the loss: between how many tokens the model hesitates.",
+        "exp(loss): the number of equally likely tokens that would be as hard to choose from.",
         (
             Part("train_nll", "training", noisy=True, exponential=True),
             Part("perplexity", "validation", measured=True),
@@ -86,7 +86,7 @@ METRICS = (
         "learning_rate",
         "Learning rate",
         "learning rate",
-        "Rises during the warm-up, then falls with 1/√step (the paper, equation 3).",
+        "Rises during warm-up, then falls with 1/√step (the paper, equation 3).",
         (Part("learning_rate", "learning rate"),),
     ),
     Metric(
@@ -107,21 +107,22 @@ METRICS = (
         "objective",
         "Training objective",
         "nats per token",
-        "Cross-entropy against smoothed targets, which is minimised (the paper, section 5.4).",
+        "Cross-entropy with smoothed targets, which training minimises (the paper, section 5.4).",
         (Part("train_loss", "training", noisy=True),),
     ),
     Metric(
         "gloss",
         "Gloss loss",
         "nats per word",
-        "The encoder's outputs at glossed words against their German.",
+        "Loss of predicting the German form of glossed words from the encoder's outputs.",
         (Part("gloss_loss", "gloss loss", noisy=True),),
     ),
     Metric(
         "cosine",
         "Position cosine",
         "cosine",
-        "Between the encoder's outputs at different positions; near 1 it has collapsed.",
+        "Cosine between the encoder's outputs at different positions; near 1 the encoder has "
+        "collapsed.",
         (Part("position_cosine", "position cosine", noisy=True),),
     ),
 )

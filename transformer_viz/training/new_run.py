@@ -63,7 +63,7 @@ class NewRun(QDialog):
         self.settings = SettingsForm()
         self.estimate = EstimateBox()
         self.name = QLineEdit()
-        self.name.setAccessibleName("Name of the run")
+        self.name.setAccessibleName("Run name")
         self.place = _soft()
         self.place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.folder = QPushButton("Other &folder…")
@@ -112,7 +112,7 @@ class NewRun(QDialog):
         """What keeps the run from being started, in one sentence, or nothing."""
         name = self.name.text().strip()
         if not name or name in (".", "..") or any(sign in name for sign in '/\\:*?"<>|'):
-            return "A name has to be a folder's: not empty, without / \\ : * ? \" < > |."
+            return 'A run name must be a valid folder name: not empty, without / \\ : * ? " < > |.'
         try:
             RunFolder.require_free(self.path)
         except (UserError, OSError) as error:
@@ -169,7 +169,7 @@ class NewRun(QDialog):
         left.addWidget(_title("Data"))
         left.addWidget(self.data)
         left.addWidget(_rule())
-        left.addWidget(_title("What it will need"))
+        left.addWidget(_title("Estimate"))
         left.addWidget(self.estimate)
         left.addStretch(1)
         right = QVBoxLayout()
@@ -241,14 +241,16 @@ class NewRun(QDialog):
         wrong = [rows[name].name for name in self.settings.errors if name in rows]
         if not wrong:
             return ""
-        return f"What is typed for {', '.join(wrong)} cannot be used."
+        return f"The values typed for {', '.join(wrong)} cannot be used."
 
     def _say(self, message: str) -> None:
         self.error.setText(message)
         self.error.setVisible(bool(message))
 
     def _ask_for_folder(self) -> None:
-        chosen = QFileDialog.getExistingDirectory(self, "Folder for the run", str(self._folder))
+        chosen = QFileDialog.getExistingDirectory(
+            self, "Choose a folder for the run", str(self._folder)
+        )
         if chosen:
             self._folder = Path(chosen)
             self._show_place()

@@ -29,11 +29,11 @@ from transformer_viz.views.wording import plain_tooltip
 
 _PATH = Qt.ItemDataRole.UserRole
 _SENTENCES = {
-    RunState.STARTING: "Reads the data and learns the vocabulary.",
-    RunState.RUNNING: "Trains, also when this window is closed.",
-    RunState.PAUSED: "Waits, also when this window is closed; Resume goes on.",
-    RunState.STOPPED: "Stopped; Resume goes on exactly from the last saved state.",
-    RunState.FINISHED: "Finished; Resume trains on, beyond its last step.",
+    RunState.STARTING: "Reading the data and learning the vocabulary.",
+    RunState.RUNNING: "Training continues even when this window is closed.",
+    RunState.PAUSED: "Paused; Resume continues. It stays paused when this window is closed.",
+    RunState.STOPPED: "Stopped; Resume continues exactly from the last saved state.",
+    RunState.FINISHED: "Finished; Resume trains it further.",
 }
 
 
@@ -64,7 +64,7 @@ class Overview(QWidget):
         scroll.setWidget(body)
 
         self.models = QListWidget()
-        self.models.setAccessibleName("Models of the run")
+        self.models.setAccessibleName("Models of this run")
         self.models.setFrameShape(QListWidget.Shape.NoFrame)
         self.models.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.models.itemActivated.connect(self._open)
@@ -184,7 +184,7 @@ def facts(run: Run) -> list[tuple[str, str]]:
         found.append(("Speed", f"{speed:,.0f} target tokens/s"))
     if run.config is not None:
         command = str(run.about.get("command", ""))
-        found.append(("Train it again", train_command(command, run.config, _free_beside(run.path))))
+        found.append(("Command", train_command(command, run.config, _free_beside(run.path))))
     found.append(("Folder", str(run.path)))
     return found
 

@@ -80,8 +80,8 @@ class TrainingPanel(Panel):
         self._empty = Placeholder()
         self._empty.say(
             "No runs yet",
-            "New run… trains a model: the preset tiny takes about a minute. "
-            "Runs started in a terminal are watched too: drop their folder on the window.",
+            "“New run…” trains a model; the preset “tiny” takes about a minute. To watch a run "
+            "started in a terminal, drop its folder on the window.",
         )
         self._add_buttons()
         self._lay_out()
@@ -132,11 +132,11 @@ class TrainingPanel(Panel):
             page.apply_theme(theme)
 
     def _add_buttons(self) -> None:
-        self.new = _button("&New run…", "Choose data and settings and start a run")
-        self.resume = _button("Resu&me", "Go on exactly where the run stopped or waits")
-        self.pause = _button("&Pause", "Wait after the next update, with all in memory")
-        self.end = _button("Stop and save", "Save the state after the next update and end")
-        self.average = _button("&Average…", "Make one model from the last checkpoints")
+        self.new = _button("&New run…", "Choose data and settings, and start a run")
+        self.resume = _button("Resu&me", "Continue exactly where the run stopped or paused")
+        self.pause = _button("&Pause", "Pause after the next update and keep everything in memory")
+        self.end = _button("Stop and save", "Save the state after the next update, then stop")
+        self.average = _button("&Average…", "Average the last checkpoints into one model")
         self.delete = _button("Delete…", "Delete the run folder (Del)")
         self._buttons = (
             self.new,
@@ -199,7 +199,7 @@ class TrainingPanel(Panel):
         for text, slot in (
             ("New run &like this…", lambda: self.likeWanted.emit(self._chosen[0])),
             ("Open newest &model", self._open_newest),
-            ("Take off the &list", self._forget),
+            ("Remove from &list", self._forget),
         ):
             action = QAction(text, self.table)
             action.triggered.connect(partial(self._run_slot, slot))
@@ -276,7 +276,7 @@ class TrainingPanel(Panel):
         try:
             out.parent.mkdir(exist_ok=True)
         except OSError as error:
-            self.said.emit(f"{out.parent} cannot be made: {error.strerror or error}.")
+            self.said.emit(f"{out.parent} cannot be created: {error.strerror or error}.")
             return
         self.said.emit(f"Averaging {count} checkpoints of {run.name}…")
         self._average_made = out
@@ -286,7 +286,7 @@ class TrainingPanel(Panel):
         for run in self.runs:
             run.poll()
         self.overview.choose(self._average_made)
-        self.said.emit("The average is made; it is among the models of its run.")
+        self.said.emit("The average is ready; it is listed among the models of the run.")
 
     def _ask_to_delete(self) -> None:
         runs = list(self._chosen)
@@ -317,8 +317,8 @@ class TrainingPanel(Panel):
                 self.runs.forget(run)
             else:
                 self.said.emit(
-                    f"{run.name} lies in the folder of the runs, so it is listed; delete it, "
-                    "or move its folder elsewhere."
+                    f"{run.name} is in the runs folder, so it is always listed; delete it or move "
+                    "its folder elsewhere."
                 )
 
 

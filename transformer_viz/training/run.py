@@ -20,7 +20,7 @@ from transformer_viz.training.child import failure
 from transformer_viz.training.lines import Lines
 
 _PROBE = re.compile(r"step-(\d+)-(\d+)\.npz")  # step, sentence
-STOPPING = "Saves its state and stops after this update."
+STOPPING = "Saving the state; the run stops after this update."
 LOG_BYTES = 20_000
 SECONDS_TO_START = 60.0
 """In which a process that was started must have taken the run's lock, or said why not."""
@@ -269,7 +269,7 @@ class Run(QObject):
         again = (
             f"repeats updates {saved + 1:,} to {self.step:,}"
             if self.step > saved
-            else "repeats what came after that"
+            else "repeats the updates after that"
         )
         return (
             f"{ended} The state was saved after update {saved:,}; Resume {again}, with the same "
@@ -287,10 +287,13 @@ class Run(QObject):
 
 def _odd_lines(lines: Lines) -> str:
     if lines.odd == 1:
-        what = f"line {lines.first_odd:,} is not one of a run and was left out"
+        what = f"line {lines.first_odd:,} is not a line of a training run and was skipped"
     else:
-        what = f"{lines.odd:,} lines, the first of them {lines.first_odd:,}, are not those of a run"
-        what += " and were left out"
+        what = (
+            f"{lines.odd:,} lines, the first of them line {lines.first_odd:,}, are not lines of a "
+            "training run"
+        )
+        what += " and were skipped"
     return f"{lines.path.name}: {what}."
 
 

@@ -25,8 +25,10 @@ USUAL_AVERAGE = 5
 
 def ask_for_steps(run: Run, parent: QWidget, then: Callable[[int], None]) -> None:
     """Until which update a finished run is to be trained on."""
-    label = f"{run.name} has done {run.step:,} updates. Train on until update:"
-    dialog = NumberQuestion("Train on", label, run.step + 1, 2_000_000_000, 2 * run.step, parent)
+    label = f"{run.name} has done {run.step:,} updates. Continue to update:"
+    dialog = NumberQuestion(
+        "Train further", label, run.step + 1, 2_000_000_000, 2 * run.step, parent
+    )
     dialog.answered.connect(then)
     dialog.open()
 
@@ -34,7 +36,7 @@ def ask_for_steps(run: Run, parent: QWidget, then: Callable[[int], None]) -> Non
 def ask_for_count(run: Run, parent: QWidget, then: Callable[[int], None]) -> None:
     """How many of the last checkpoints are to be averaged."""
     there = len(run.checkpoints())
-    label = f"{run.name} has {there} checkpoints. Average how many of the last:"
+    label = f"{run.name} has {there} checkpoints. How many of the last ones should be averaged?"
     dialog = NumberQuestion(
         "Average checkpoints", label, 1, there, min(there, USUAL_AVERAGE), parent
     )

@@ -52,7 +52,7 @@ class Samples(Panel):
         self._table = SampleTable(())
         self._outdated = True
         set_role(self, "paper")
-        self.order = _chooser("Rows of the samples")
+        self.order = _chooser("Sample rows")
         self.order.addItem("All sentences at one step")
         self.order.addItem("One sentence at all steps")
         self.choice = _chooser("Step or sentence")
@@ -125,10 +125,10 @@ class Samples(Panel):
         self._table = SampleTable(self._run.samples if self._run is not None else ())
         self._pages.setCurrentWidget(self.view if self._table.steps else self.placeholder)
         if self._run is None:
-            self.placeholder.say("No run chosen", "Choose a run in the list to see its samples.")
+            self.placeholder.say("No run selected", "Select a run in the list to see its samples.")
         else:
             self.placeholder.say(
-                "No samples yet", "The first translations come with the first validation."
+                "No samples yet", "The first translations appear at the first validation."
             )
         self._fill_choice()
 
@@ -222,7 +222,7 @@ class _Model(QAbstractTableModel):
 
 def _in_words(sample: Sample) -> str:
     new = ", ".join(sample.translation[start:end] for start, end in sample.changed)
-    exact = "; as the reference" if sample.exact else ""
+    exact = "; matches the reference" if sample.exact else ""
     return f"{sample.translation}{exact}" + (f"; new: {new}" if new else "")
 
 
@@ -236,7 +236,7 @@ def _about(rows: list[Sample], order: int) -> str:
         marked = ""
     else:
         marked = f"marked: new since step {since:,} · " if since is not None else "marked: new · "
-    return f"{marked}✓ as the reference: {exact} of {len(rows)}"
+    return f"{marked}✓ matches the reference: {exact} of {len(rows)}"
 
 
 def _chooser(name: str) -> QComboBox:

@@ -53,7 +53,7 @@ class SettingsForm(QWidget):
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
         self._groups: list[tuple[QLabel, list[FieldRow]]] = []
-        self._nothing = QLabel("No setting has this in its name or meaning.")
+        self._nothing = QLabel("No setting matches.")
         set_role(self._nothing, "soft")
         body = QWidget()
         column = QVBoxLayout(body)

@@ -62,17 +62,20 @@ class Specialists(QWidget):
         self.statistic = QComboBox()
         for statistic in STATISTICS:
             self.statistic.addItem(statistic.name.capitalize(), statistic.id)
-        self.statistic.setAccessibleName("Statistic of the heads")
-        self.statistic.view().setAccessibleName("Statistic of the heads")
+        self.statistic.setAccessibleName("Head statistic")
+        self.statistic.view().setAccessibleName("Head statistic")
         self.threshold = DecimalBox(minimum=0.05, maximum=1.0, singleStep=0.05, value=_USUAL)
         self.threshold.setPrefix("≥ ")
-        self.threshold.setAccessibleName("Threshold of a specialist")
-        self.threshold.setToolTip("From which step on a head keeps at least this.")
+        self.threshold.setAccessibleName("Specialist threshold")
+        self.threshold.setToolTip(
+            "A head is a specialist from the step after which its value stays at or above this "
+            "threshold."
+        )
         self.log_steps = QPushButton("Log steps")
         self.log_steps.setCheckable(True)
         self.log_steps.setChecked(True)
         self.log_steps.setAccessibleName("Log steps")
-        self.log_steps.setToolTip("Steps on a logarithmic axis, as they were recorded.")
+        self.log_steps.setToolTip("Show steps on a logarithmic axis, as they were recorded.")
         self.about = QLabel()
         self.about.setTextFormat(Qt.TextFormat.PlainText)
         self.about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -85,7 +88,7 @@ class Specialists(QWidget):
         row.addWidget(self.about, 1)
         self.chart = Chart("Statistic of the selected heads by step")
         self.heads = QListWidget()
-        self.heads.setAccessibleName("Heads by when they specialised")
+        self.heads.setAccessibleName("Heads, earliest specialists first")
         self.heads.setFrameShape(QListWidget.Shape.NoFrame)
         self.heads.setFixedWidth(_LIST_WIDTH)
         below = QHBoxLayout()
@@ -152,7 +155,7 @@ class Specialists(QWidget):
         self.chart.show_lines(
             lines,
             marks=marks,
-            unit=statistic.unit or "share of 1",
+            unit=statistic.unit or "share (0–1)",
             y_range=(0.0, 1.0) if statistic.share else None,
         )
         sentence = self._sentence(log, statistic, shown, threshold)
@@ -166,11 +169,11 @@ class Specialists(QWidget):
         self, log: ProbeLog, statistic: Statistic, shown: list[Head], threshold: float
     ) -> str:
         if statistic.id in (PRONOUN, ANTECEDENT) and not log.pairs:
-            return "Measured only where the generated corpus is trained on."
+            return "This is measured only for runs that train on the generated corpus."
         if statistic.id == PRONOUN:
             return ""
         if not shown:
-            return "No head of this run has this statistic."
+            return "This statistic does not exist for any head of this run."
         selected = self._session.selection.primary
         sentence = since_in_words(
             log, selected if selected in shown else shown[0], statistic, threshold

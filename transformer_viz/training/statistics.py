@@ -39,23 +39,27 @@ STATISTICS = (
     Statistic(
         ANTECEDENT,
         "antecedent of “it” (gold)",
-        "Share of minimal pairs in which the heaviest word is the noun that “it” means, in both "
-        "sentences.",
+        "Share of minimal pairs in which the head's largest weight is on the antecedent of “it”, "
+        "in both sentences.",
     ),
     Statistic(
         PRONOUN,
         "pronoun right (gold)",
-        "Share of minimal pairs in which the German pronoun for “it” is right, in both sentences: "
-        "of the whole model.",
+        "Share of minimal pairs in which the model chooses the right German pronoun for “it”, in "
+        "both sentences.",
     ),
-    Statistic("confidence", "confidence", _MEAN + "Largest weight of a row, specials apart."),
-    Statistic("special", "on specials", _MEAN + "Weight on tokens such as </s>."),
-    Statistic("sink", "sink", _MEAN + "Weight on the key that receives most."),
-    Statistic("entropy", "entropy", _MEAN + "Low: looks at few tokens.", share=False, unit="bits"),
+    Statistic(
+        "confidence", "confidence", _MEAN + "Largest weight of a row, special tokens excluded."
+    ),
+    Statistic("special", "on special tokens", _MEAN + "Weight on tokens such as </s>."),
+    Statistic("sink", "sink", _MEAN + "Weight on the key that receives the most."),
+    Statistic(
+        "entropy", "entropy", _MEAN + "Low: the head looks at few tokens.", share=False, unit="bits"
+    ),
     Statistic(
         "mean_distance",
         "mean distance",
-        _MEAN + "Between query and key, weighted.",
+        _MEAN + "Distance between query and key, weighted by attention.",
         share=False,
         unit="tokens",
     ),
@@ -77,7 +81,7 @@ def since_in_words(log: ProbeLog, head: Head, statistic: Statistic, threshold: f
         return f"{name} {compact(float(series[0]))} → {compact(float(series[-1]))} {statistic.unit}"
     since = log.since(head, statistic.id, threshold)
     if since is None:
-        return f"{name} {series[-1]:.2f}, below {threshold:g} at the newest step"
+        return f"{name} {series[-1]:.2f}, below {threshold:g} at the latest step"
     return f"{name} ≥ {threshold:g} from step {since:,}"
 
 

@@ -38,9 +38,9 @@ COLUMNS = ("Run", "State", "Progress", "Left", "Loss", "BLEU")
 _WIDTHS = (140, 92, 124, 84, 64, 60)
 _PROGRESS = COLUMNS.index("Progress")
 _TIPS = {
-    "Left": "at the speed of the last logged steps; validation is not counted",
-    "Loss": "validation loss: −log p of a target token, unsmoothed",
-    "BLEU": "of the last validation",
+    "Left": "Time left at the speed of the last logged steps, not counting validation",
+    "Loss": "Validation loss: mean −log p per target token, unsmoothed",
+    "BLEU": "BLEU at the last validation",
 }
 _ROW = 7 * GRID
 _SHARE = Qt.ItemDataRole.UserRole

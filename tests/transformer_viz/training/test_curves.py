@@ -104,7 +104,7 @@ def test_perplexity_is_exp_of_the_loss(learning: Curves) -> None:
 
 
 def test_without_runs_it_says_what_to_do(curves: Curves) -> None:
-    assert "No run chosen" in says(curves)
+    assert "No run selected" in says(curves)
 
 
 def test_before_the_first_line_it_says_when_it_comes(curves: Curves, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_all_wrong_fields_are_marked_at_once(desk: Desk) -> None:
     assert desk.error("d_model") == "“thirty” is not a number."
     assert desk.error("clip_norm") == "Allowed: above 0, or nothing."
     told = desk.dialog.error.text()
-    assert told.startswith("What is typed for d_model, ")
+    assert told.startswith("The values typed for d_model, ")
     assert told.endswith(" cannot be used.")
     assert all(name in told for name in ("Dropout", "Largest gradient norm"))
 
@@ -148,7 +148,7 @@ def test_the_search_leaves_what_has_all_words(desk: Desk, qtbot: QtBot) -> None:
 
 def test_the_documentation_is_in_the_tooltip(desk: Desk) -> None:
     tip = desk.dialog.settings.rows["peak_factor"].toolTip()
-    assert "Multiplies the paper's learning rate." in tip
+    assert "Factor on the paper's learning rate." in tip
     assert "In the preset: 1." in tip
     assert "--set peak_factor=…" in tip
     assert "In the preset: never." in desk.dialog.settings.rows["early_stopping"].toolTip()
@@ -240,11 +240,11 @@ def test_files_are_added_checked_and_removed(
     files[2].unlink()
     desk.dialog.choose("tiny")
     box.training.add(pair)
-    assert box.error.text() == f"{files[2]} is not there; remove it from the list."
+    assert box.error.text() == f"{files[2]} was not found; remove it from the list."
     assert desk.dialog.config is None
     QTest.mouseClick(box.training.remove, Qt.MouseButton.LeftButton)
     box.grammar.setChecked(False)
-    assert box.error.text() == "Choose the generated corpus, or files to train on."
+    assert box.error.text() == "Choose the generated corpus or add files to train on."
     desk.start()
     assert desk.launched == []
 

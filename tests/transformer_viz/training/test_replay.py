@@ -328,7 +328,7 @@ def test_a_sentence_says_from_which_step_on_a_head_is_a_specialist(
     stage.session.select(layer=1, head=2)
     assert "Encoder self 2.3: previous token ≥ 0.5 from step 100" in says(page)
     stage.session.select(layer=0, head=0)
-    assert "Encoder self 1.1: previous token 0.10, below 0.5 at the newest step" in says(page)
+    assert "Encoder self 1.1: previous token 0.10, below 0.5 at the latest step" in says(page)
 
 
 def test_the_threshold_is_the_users(stage: Stage, page: AttentionPage) -> None:
@@ -401,7 +401,7 @@ def test_a_click_on_the_curve_replays_that_step(stage: Stage, page: AttentionPag
 
 def test_every_empty_state_says_what_to_do(page: AttentionPage, run: Run, tmp_path: Path) -> None:
     page.show_runs([])
-    assert "No run chosen" in says(page)
+    assert "No run selected" in says(page)
     page.show_runs([make_run(tmp_path / "none", probe_points=0)])
     assert "records no attention" in says(page)
     run.folder.probe_log.unlink(missing_ok=True)
@@ -441,7 +441,7 @@ def test_what_the_decoder_is_fed_is_said_with_the_models_own_translation(
     qtbot.waitUntil(lambda: shown_step(stage) == 1)
     own = f"{PROBES[0]}, 1"
     assert page.fed.text() == (
-        f"The decoder is fed: das Tier schlief   The model's own translation: {own}"
+        f"The decoder reads: das Tier schlief   The model's own translation: {own}"
     )
     page.replay.choose_sentence(1)
     assert "own translation, which changes with the step" in page.fed.text()

@@ -133,7 +133,7 @@ def test_a_run_that_was_killed_says_so_and_what_is_done_again(tmp_path: Path) ->
     run = polled(folder.path)
     assert run.state is RunState.INTERRUPTED
     assert run.message.endswith("There is no saved state to resume from.")
-    for saved, again in ((15, "repeats updates 16 to 20"), (20, "repeats what came after that")):
+    for saved, again in ((15, "repeats updates 16 to 20"), (20, "repeats the updates after that")):
         write_tensors(folder.state, {}, {"position": json.dumps({"update": saved})})
         run.poll()
         assert f"saved after update {saved}; Resume {again}, with the same result." in run.message
@@ -158,7 +158,7 @@ def test_an_odd_line_is_left_out_and_told_of(tmp_path: Path, name: str, line: st
     assert (run.state, run.step) == (RunState.STOPPED, 20)
     first = 3 if name == "metrics.jsonl" else 1
     (sentence,) = run.odd_lines
-    assert sentence == f"{name}: line {first} is not one of a run and was left out."
+    assert sentence == f"{name}: line {first} is not a line of a training run and was skipped."
     page = LogPage()
     page.show_runs([run])
     assert page.toPlainText() == f"⚠ {sentence}"

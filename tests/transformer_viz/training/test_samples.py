@@ -58,7 +58,7 @@ def test_the_newest_step_is_shown_with_all_sentences(samples: Samples, run: Run)
         ("Sentence 1.", "Satz 1. ✓", "Satz 1."),
         ("Sentence 2.", "Ding da.", "Satz 2."),
     ]
-    assert "marked: new since step 1,000 · ✓ as the reference: 1 of 2" in says(samples)
+    assert "marked: new since step 1,000 · ✓ matches the reference: 1 of 2" in says(samples)
 
 
 def test_another_step_is_chosen(samples: Samples, run: Run) -> None:
@@ -116,7 +116,7 @@ def test_screen_readers_are_told_what_is_new(samples: Samples, run: Run) -> None
     samples.show_runs([run])
     cell = samples.model.index(0, 1)
     words = samples.model.data(cell, Qt.ItemDataRole.AccessibleTextRole)
-    assert words == "Satz 1.; as the reference; new: Satz"
+    assert words == "Satz 1.; matches the reference; new: Satz"
 
 
 def test_ctrl_c_copies_the_row(samples: Samples, run: Run, qtbot) -> None:
@@ -138,7 +138,7 @@ def test_long_sentences_take_more_lines(samples: Samples, run: Run, qtbot) -> No
 
 
 def test_without_samples_it_says_when_they_come(samples: Samples, tmp_path: Path) -> None:
-    assert "No run chosen" in says(samples)
+    assert "No run selected" in says(samples)
     samples.show_runs([make_run(tmp_path / "new")])
     assert "No samples yet" in says(samples)
     assert not samples.choice.isEnabled()

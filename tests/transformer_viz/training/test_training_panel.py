@@ -270,7 +270,7 @@ def test_the_command_in_the_overview_can_be_run_again(
     run = Run(tmp_path / "one")
     run.about = {"command": command}
     run.config = config
-    words = shlex.split(dict(facts(run))["Train it again"])
+    words = shlex.split(dict(facts(run))["Command"])
     assert words[:3] == ["transformer-viz", "train", "tiny"]
     parser = argparse.ArgumentParser()
     train.add_arguments(parser)

@@ -115,7 +115,7 @@ def test_from_new_run_to_the_explorer(open_window: Callable[[], Shown], tmp_path
     first.window.close()
     (note,) = first.window.findChildren(QMessageBox)
     assert note.text() == "tiny-1 waits when the window is closed."
-    first.click(button_of(note, "C&lose the window"))
+    first.click(button_of(note, "C&lose window"))
     assert not first.window.isVisible()
 
     second = open_window()
