@@ -180,7 +180,7 @@ def test_the_effect_is_shown_where_it_was_measured(shown: Shown) -> None:
     effect.changed.emit()
     figures = {one.accessibleName() for one in line.figures.children() if one.isWidgetType()}
     assert "loss 0.1000 → 0.7500" in figures
-    assert "on 300 test sentences 12 % changed" in figures
+    assert "on 300 test sentences 12% changed" in figures
     assert "“it” right 50 → 50 %" in figures
     assert "importance Encoder self 2.3: 0.0125" in figures
     assert line.figures.isVisible()

@@ -135,7 +135,7 @@ def test_its_search_is_taken_and_goes_with_it(shown: OddWindow, models: Path) ->
 def test_a_folder_is_opened_wherever_it_is_dropped(shown: OddWindow, models: Path) -> None:
     for view, name in (
         (View.HEATMAP, "English sentence"),
-        (View.DECODING, "A translation of your own"),
+        (View.DECODING, "Your own translation"),
         (View.COMPARE, "Sentence of B"),
     ):
         shown.window.show_view(view)

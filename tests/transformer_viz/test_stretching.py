@@ -1,4 +1,4 @@
-"""Words pushed into the sentence, and the own one brought back, in the real controller."""
+"""Words inserted into the sentence, and the own one brought back, in the real controller."""
 
 from __future__ import annotations
 

@@ -182,8 +182,8 @@ def _draw_axes(
             painter.drawText(box, _Right, percent(share))
     top = plot.bottom() + GRID
     rows = (
-        ("words pushed in", [f"{words:,}" for words in picture.pushed_in], "ink"),
-        ("words between, mean", [f"{words:.0f}" for words in picture.between], "soft"),
+        ("inserted words", [f"{words:,}" for words in picture.pushed_in], "ink"),
+        ("words between (mean)", [f"{words:.0f}" for words in picture.between], "soft"),
     )
     for number, (name, texts, token) in enumerate(rows):
         y = top + number * line

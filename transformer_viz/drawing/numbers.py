@@ -31,7 +31,7 @@ def compact(value: float) -> str:
 
 def percent(part: float, digits: int = 0) -> str:
     """A share of 1 in per cent; no line ends before the sign."""
-    return f"{100 * part:.{digits}f}\u00a0%"
+    return f"{100 * part:.{digits}f}%"
 
 
 def place_of(span: range) -> str:

@@ -41,8 +41,8 @@ from transformer_viz.views.wording import head_name
 EXPORT_RATIO = 4.0
 """Pixels of the exported tiles per logical pixel, whatever the device."""
 
-_HOW = "Ctrl+click adds the head or takes it out, Shift+click selects all up to it"
-_NOTES = ("rows layers · columns heads", "layers × heads")
+_HOW = "Ctrl+click adds or removes the head, Shift+click selects a range"
+_NOTES = ("rows: layers · columns: heads", "layers × heads")
 _LEGENDS = {  # thumbnails are always drawn on these scales
     Quantity.WEIGHT: legend(Scale.ABSOLUTE, None),
     Quantity.NORM: Legend(("norm", "0 – largest of its kind"), ((1, "largest"), (0, "0"))),
@@ -308,7 +308,7 @@ class AtlasView(PictureArea):
     def explanation(self, point: QPoint) -> str:
         heads = self._layout.heads_at(point.x(), point.y())
         if len(heads) > 1:
-            return f"Click to select these {len(heads)} heads, Ctrl+click to add or remove them"
+            return f"Click selects these {len(heads)} heads, Ctrl+click adds or removes them"
         if heads:
             return self._statistics(heads[0])
         gap = next((head for head, rect in self._layout.gaps.items() if rect.contains(point)), None)

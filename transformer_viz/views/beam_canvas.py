@@ -125,7 +125,7 @@ class BeamCanvas(QAbstractScrollArea):
         ]
         if one.score is not None:
             lines.append(f"score {signed(one.score, 3)} = log P / length penalty")
-        lines.append("click or Enter: show the attention of this hypothesis")
+        lines.append("Click or press Enter to show the attention of this hypothesis.")
         return "\n".join(lines)
 
     def _arrange(self) -> None:

@@ -32,7 +32,7 @@ class BeamPage(QWidget):
         self.pruned = QPushButton("Pruned")
         self.pruned.setCheckable(True)
         self.pruned.setChecked(True)
-        self.pruned.setToolTip("Show the hypotheses that fell out of the beam")
+        self.pruned.setToolTip("Show hypotheses that were pruned from the beam")
         self.fit = QPushButton("Fit")
         self.fit.setAccessibleName("Fit the whole tree")
         self.fit.setToolTip("Show the whole tree (0); Ctrl+wheel, + and − zoom")
@@ -86,7 +86,9 @@ class BeamPage(QWidget):
         active = decoding.active
         self.canvas.set_shown(() if active is None else active.ids)
         self._formula.setText(_summary(tree))
-        self._formula.setToolTip("|Y|: tokens with the end token; α as set beside the model")
+        self._formula.setToolTip(
+            "|Y|: number of tokens, including the end token; α is set at the top of the window"
+        )
 
     def export_size(self) -> QSize:
         """The whole tree, whatever part of it is in view."""
@@ -111,8 +113,8 @@ class BeamPage(QWidget):
             text = decoding.problem or decoding.obstacle
         else:
             text = (
-                "Beam search keeps the best hypotheses of each step and drops the rest. "
-                "See all that it looks at."
+                "Beam search keeps the best hypotheses at each step and drops the rest. Start "
+                "one to see every hypothesis it considers."
             )
         self._offer.setText(text)
         self.grow.setText(f"Search with beam {beam}")

@@ -47,7 +47,11 @@ class CandidateList(RowList):
         one = self.rows[row]
         value = one.log_probability
         place = f"candidate {row + 1}" if one.listed else "not among the most probable"
-        what = "taken" if one.taken else "click or Enter: take it instead, and decode on greedily"
+        what = (
+            "taken"
+            if one.taken
+            else "Click or press Enter to choose it; decoding continues greedily."
+        )
         return (
             f"{token_name(one.token)}, {place}: p {math.exp(value):.4f}, "
             f"log p {signed(value, 3)}\n{what}"

@@ -30,9 +30,10 @@ from transformer_viz.views.wording import head_title, one_of, plain_tooltip
 
 _BY_WORDS = "Compared by words"
 _WORDS_TIP = (
-    "Models of different vocabularies cut words into different pieces;\nthese are merged to words."
+    "Models with different vocabularies split words into different pieces;\nhere the pieces are "
+    "merged into words."
 )
-_NOTHING = "Only special tokens here, and they are hidden."
+_NOTHING = "There are only special tokens here, and they are hidden."
 INLINE_CELLS = 192 * 192
 """Maps of so many cells are computed at once; larger ones beside the event loop."""
 
@@ -335,5 +336,5 @@ def _gated_side(sides: Sides) -> str:
     a, b = sides.a.gates, sides.b.gates
     if a == b:
         return ""
-    where = "A only" if not b else "B only" if not a else "A and B, not alike"
+    where = "A only" if not b else "B only" if not a else "A and B, differently"
     return f"Heads off or scaled in {where}"

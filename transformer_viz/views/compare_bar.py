@@ -36,7 +36,7 @@ class CompareBar(QWidget):
         super().__init__(parent)
         self._comparison = comparison
         self.model = QPushButton(_SAME)
-        self.model.setToolTip("The model of side B")
+        self.model.setToolTip("Model of side B")
         menu = QMenu("Model of B", self)
         menu.aboutToShow.connect(self._fill_models)
         self.model.setMenu(menu)
@@ -62,7 +62,7 @@ class CompareBar(QWidget):
         row.setSpacing(2 * GRID)
         caption = QLabel("B")
         set_role(caption, "title")
-        caption.setToolTip("A is the sentence and the model of the window; B is what you choose.")
+        caption.setToolTip("A is the sentence and model of the window; B is what you choose here.")
         row.addWidget(caption)
         row.addWidget(self.model)
         row.addWidget(self.text, 1)
@@ -88,7 +88,9 @@ class CompareBar(QWidget):
         sides = comparison.sides
         stays = sides is not None and sides.model_a is None
         self.swap.setEnabled(sides is not None and not stays)
-        self.swap.setToolTip("A was read from a file and stays A" if stays else "Swap A and B")
+        self.swap.setToolTip(
+            "A comes from a file and cannot be swapped" if stays else "Swap A and B"
+        )
 
     def _fill_models(self) -> None:
         menu = self.model.menu()

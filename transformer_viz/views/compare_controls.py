@@ -39,7 +39,7 @@ class CompareControls(QWidget):
         self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         set_role(self._title, "title")
         self._caption = QLabel("B:")
-        self._caption.setToolTip("The head of B; the heads of another model have other numbers")
+        self._caption.setToolTip("Head of B: another model has different heads")
         set_role(self._caption, "soft")
         self.layer = WholeBox(minimum=1)
         self.layer.setPrefix("layer ")
@@ -49,8 +49,10 @@ class CompareControls(QWidget):
         self.head.setAccessibleName("Head of B")
         self.maps = {shown: _segment(*_NAMES[shown]) for shown in Shown}
         self.ranges = {
-            True: _segment("±1", "Colours from −1 to +1, the same for every comparison"),
-            False: _segment("± largest", "Colours up to the largest difference of this map"),
+            True: _segment("±1", "Colours run from −1 to +1, the same for every comparison"),
+            False: _segment(
+                "± largest", "Stretch the colours to the largest difference in this map"
+            ),
         }
         self.maps[Shown.MINUS].setChecked(True)
         self.ranges[True].setChecked(True)

@@ -11,9 +11,8 @@ from transformer_viz.views.readout import Reading
 from transformer_viz.views.wording import token_name
 
 ROWS_TIP = (
-    "Total variation distance of two rows: ½ Σ |a − b| over their keys.\n"
-    "0: the same attention; 1: none in common.\n"
-    "A key that one side lacks counts with its whole weight."
+    "Total variation distance of two rows: ½ Σ |a − b| over their keys.\n0: the same attention; "
+    "1: nothing in common.\nA key that one side lacks counts with its full weight."
 )
 
 
@@ -37,8 +36,8 @@ def read_rows(pictures: ComparePictures, row: int | None) -> str:
     """How far apart the rows are, on average and in focus."""
     difference, minus = pictures.difference, pictures.minus
     if math.isnan(difference.mean_distance):
-        return "The sides have no row in common."
-    text = f"Total variation of rows: {difference.mean_distance:.2f} on average"
+        return "The two sides have no row in common."
+    text = f"Total variation of the rows: {difference.mean_distance:.2f} on average"
     if row is None:
         return text
     distance = float(difference.row_distances[row])
@@ -49,7 +48,7 @@ def read_rows(pictures: ComparePictures, row: int | None) -> str:
 def _weight(trace: Trace, head: Head, axes: MapAxes, row: int, column: int) -> float | str:
     """The weight of a cell, given by its entries, or why there is none."""
     if row == GAP or column == GAP:
-        return "not there"
+        return "missing"
     queries, keys = axes.rows.spans[row], axes.columns.spans[column]
     if not trace.allowed(head.kind)[queries.start : queries.stop, keys.start : keys.stop].any():
         return "masked"

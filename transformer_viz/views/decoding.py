@@ -66,8 +66,8 @@ class DecodingView(StageView):
             changed.connect(self.invalidate)
 
     def _lay_out(self) -> None:
-        self.steps_button = self._segment("Steps", "One step after the other")
-        self.tree_button = self._segment("Beam tree", "All that a beam search looks at")
+        self.steps_button = self._segment("Steps", "Decode one step at a time")
+        self.tree_button = self._segment("Beam tree", "Every hypothesis a beam search considers")
         self._choice = QButtonGroup(self)
         self._choice.addButton(self.steps_button, _STEPS)
         self._choice.addButton(self.tree_button, _TREE)
@@ -181,10 +181,10 @@ class DecodingView(StageView):
 
     def _emptiness(self) -> str:
         if self.session.trace is not None:
-            return "This trace has no decoder: there are no steps to look at."
+            return "This trace has no decoder, so there are no decoding steps."
         status = self.session.status
         if status.phase is Phase.EMPTY:
-            return "Type an English sentence above to see how its translation comes about."
+            return "Type an English sentence above to see how it is translated step by step."
         return status.message or "The steps appear with the translation."
 
     # For a file

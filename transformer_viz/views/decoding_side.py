@@ -26,8 +26,8 @@ class _CandidatesHeading(QLabel):
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setToolTip(
-            "The most probable tokens at this step, by the softmax over the vocabulary.\n"
-            "Take another one: decoding goes on greedily from there, as a hypothesis of its own."
+            "The most probable tokens at this step (softmax over the vocabulary).\nChoose "
+            "another one, and decoding continues greedily from there as a new hypothesis."
         )
         set_role(self, "title")
 
@@ -49,16 +49,16 @@ class DecodingSide(QWidget):
         self.candidates = CandidateList()
         self._note = _label("soft")
         self._note.setWordWrap(True)
-        self.typed = EntryField("Another token for this step", "or type a word, then Enter")
+        self.typed = EntryField("Another token for this step", "or type a word and press Enter")
         self.typed.setToolTip(
-            "Decoding goes on greedily from what you type here, in place of this step's token"
+            "Type a replacement for this step's token; decoding continues greedily from there"
         )
         self.go_on = QPushButton("Continue greedily")
-        self.go_on.setToolTip("Decode on from the end of this unfinished hypothesis")
+        self.go_on.setToolTip("Continue decoding from the end of this unfinished hypothesis")
         self.hypotheses = HypothesisList()
-        self.target = EntryField("A translation of your own", "Score a translation of your own…")
+        self.target = EntryField("Your own translation", "Score your own translation…")
         self.target.setToolTip(
-            "Teacher forcing: the probability of each token given your tokens before it"
+            "Teacher forcing: the probability of each token, given your tokens before it"
         )
         self._lay_out()
         self._fit_text()

@@ -80,38 +80,39 @@ def effect_figures(effect: Effect, sample: Sample) -> Iterator[tuple[str, str, s
     before, after = effect.before, effect.after
     yield (
         f"on {effect.sentences:,} {sample.name}",
-        f"{effect.changed:.0f} % changed",
-        "How many of them have another translation than with all heads on. The figures beside it: "
-        "with all heads on → now",
+        f"{effect.changed:.0f}% changed",
+        "Share of sentences that are translated differently than with all heads on. The other "
+        "figures read: all heads on → now",
     )
     yield (
         "loss",
         f"{signed(before.loss, 4)} → {signed(after.loss, 4)}",
-        "Mean cross-entropy of a token of the references, nats; more is worse",
+        "Mean cross-entropy per reference token, in nats; lower is better",
     )
     yield (
         "BLEU",
         f"{before.bleu:.1f} → {after.bleu:.1f}",
-        "How much of the references stands in the translations, 0 to 100",
+        "Overlap of the translations with the references, 0 to 100",
     )
     yield (
         "exact",
-        f"{before.exact:.0f} → {after.exact:.0f} %",
-        "Translations that are the reference, to the character",
+        f"{before.exact:.0f} → {after.exact:.0f}%",
+        "Share of translations that equal the reference character by character",
     )
     if before.pronoun is not None and after.pronoun is not None:
         yield (
             "“it” right",
-            f"{before.pronoun:.0f} → {after.pronoun:.0f} %",
-            "Minimal pairs in which the model puts the right pronoun for “it” in both sentences",
+            f"{before.pronoun:.0f} → {after.pronoun:.0f}%",
+            "Share of minimal pairs in which the model chooses the right pronoun for “it” in "
+            "both sentences",
         )
     yield "importance", _listed(effect.importance), _IMPORTANCE
 
 
 _IMPORTANCE = (
-    "How steeply the loss hangs on each of these heads while all are on: mean of |∂loss/∂gate| "
-    "(Michel et al. 2019, section 4.1), nats a token. What the gradient expects of switching one "
-    "off; what came of it is the loss"
+    "How strongly the loss depends on each of these heads while all heads are on: mean of "
+    "|∂loss/∂gate| (Michel et al. 2019, section 4.1), in nats per token. It estimates the effect "
+    "of switching a head off by the gradient; the loss on the left is the measured effect"
 )
 
 

@@ -35,13 +35,10 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 NETWORKS = ("recurrent", "convolution", "dilated", "attention")
 STEPS_TIP = (
-    "Steps in which what is at the key can reach the query, in a text of this length:\n"
-    "recurrent: one per token\n"
-    "convolution: layers of contiguous kernels of width k\n"
-    "dilated: layers with dilations 1, k, k², …\n"
-    "attention: 1, at any distance\n"
-    "Kernels are centred in the encoder and look back in the decoder. “never”: every route\n"
-    "between the two leaves the text, however many layers there are."
+    "Steps from key to query in a text of this length, by kind of network:\nrecurrent: one per "
+    "token\nconvolution: layers of contiguous kernels of width k\ndilated: layers with dilations "
+    "1, k, k², …\nattention: 1, at any distance\nKernels are centred in the encoder and look "
+    "back in the decoder. “never”: no number\nof layers connects the two within the text."
 )
 
 
@@ -110,7 +107,7 @@ class FarLinkList(RowList):
     def __init__(self) -> None:
         super().__init__(ROW)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-        self.setAccessibleName("Far links, heaviest first")
+        self.setAccessibleName("Far links, largest weight first")
         self.links: tuple[FarLink, ...] = ()
         self._tokens: tuple[Token, ...] = ()
         self._width = 3
@@ -147,11 +144,11 @@ class FarLinkList(RowList):
             f"{token_name(self._tokens[end])} ({end + 1})" for end in (link.query, link.key)
         )
         return (
-            f"{words}: weight {link.weight:.4f}\n{head_name(link.head)}\n"
-            f"{link.distance} tokens apart: {paths.recurrent} recurrent steps, "
-            f"{_layers(paths.convolution)} of convolution of width {self._width}, "
-            f"{'never' if paths.dilated is None else paths.dilated} if dilated, "
-            f"{paths.attention} of attention"
+            f"{words}: weight {link.weight:.4f}\n{head_name(link.head)}\n{link.distance} tokens "
+            f"apart: {paths.recurrent} recurrent steps, {_layers(paths.convolution)} of "
+            f"convolution with k = {self._width}, "
+            f"{'never' if paths.dilated is None else paths.dilated} if dilated, {paths.attention} "
+            "of attention"
         )
 
     def _paths(self, link: FarLink) -> PathLengths:

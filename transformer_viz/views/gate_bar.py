@@ -19,13 +19,14 @@ from transformer_viz.views.wording import plain_tooltip
 
 SAME = "The translation stays the same."
 FROM_A_FILE = (
-    "This trace was read from a file, so no model can be gated; edit the text to translate it."
+    "This trace comes from a file, so its heads cannot be switched off; edit the text to "
+    "translate it."
 )
 _LOG_PROBABILITY = (
-    "Natural logarithm of the probability of a whole translation, Σ ln p(token | what is before).\n"
-    "before: what the model gives its own translation with all heads on\n"
-    "now: what it gives the translation shown, with these heads off or scaled\n"
-    "translation from before, now: what it gives that one now"
+    "Natural logarithm of the probability of a whole translation, Σ ln p(token | tokens "
+    "before).\nbefore: the model's own translation with all heads on\nnow: the translation "
+    "shown, with these heads off or scaled\nold translation now: the translation from before, "
+    "with these heads off or scaled"
 )
 
 
@@ -120,7 +121,7 @@ def log_probabilities(change: Change) -> str:
     """As in "log-probability: before −0.12 · now −0.30 · translation from before, now −2.41"."""
     values = [("before", log_probability(change.before)), ("now", log_probability(change.after))]
     if not change.same:
-        values.append(("translation from before, now", change.kept))
+        values.append(("old translation now", change.kept))
     said = (f"{name} {'…' if value is None else signed(value)}" for name, value in values)
     return f"log-probability: {' · '.join(said)}"
 

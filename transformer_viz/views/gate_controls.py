@@ -10,7 +10,7 @@ from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.number_boxes import DecimalBox
 
 STEP = 0.1
-_TIP = "Factor on what the head adds, before the output projection: 1 is on, 0 is off"
+_TIP = "Factor on the head's output, before the output projection: 1 is on, 0 is off"
 
 
 class GateControls(QWidget):
@@ -20,10 +20,10 @@ class GateControls(QWidget):
         super().__init__(parent)
         self._session = session
         segments = QWidget(self)
-        self.on = _segment("On", "The heads contribute as the model was trained", segments)
-        self.off = _segment("Off", "Nothing of what the heads read is passed on (Ctrl+M)", segments)
+        self.on = _segment("On", "The selected heads work as trained", segments)
+        self.off = _segment("Off", "The selected heads pass nothing on (Ctrl+M)", segments)
         self.alone = _segment(
-            "Alone", "Only they are on in their layer, all others off (Ctrl+Shift+M)", segments
+            "Alone", "All other heads of the layer are off (Ctrl+Shift+M)", segments
         )
         self.factor = DecimalBox(
             self, minimum=0.0, maximum=STRONGEST, singleStep=STEP, decimals=2, value=1.0

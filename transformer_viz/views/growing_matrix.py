@@ -115,11 +115,11 @@ class GrowingMatrix(QWidget):
     def _explanation(self, step: int) -> str:
         assert self._picture is not None
         if step > self._step:
-            return f"step {step + 1} is not computed yet; click to go there"
+            return f"step {step + 1} has not been computed yet; click to go there"
         fed, made = self._picture.fed[step], self._picture.predicted[step]
         return (
-            f"step {step + 1}: fed {token_name(fed)}, chose {token_name(made)}\n"
-            f"It may look at {step + 1} tokens; the hatched ones do not exist yet."
+            f"step {step + 1}: fed {token_name(fed)}, chose {token_name(made)}\nIt can attend to "
+            f"{step + 1} tokens; the hatched ones do not exist yet."
         )
 
 

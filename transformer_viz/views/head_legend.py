@@ -16,7 +16,7 @@ from transformer_viz.views.wording import head_name, head_numbers
 
 _ICON = 3 * GRID
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-_MEAN = "The mean of the selected heads, instead of each in its colour"
+_MEAN = "Show the mean of the selected heads instead of each head in its colour"
 _SEVERAL = "Select several heads to see their mean"
 
 
@@ -38,7 +38,7 @@ class HeadLegend(QWidget):
         set_role(self._title, "soft")
         self.all = QPushButton("All heads")
         self.all.setAccessibleName("All heads of this layer")
-        self.all.setToolTip("Every head of this layer, each in its colour")
+        self.all.setToolTip("Show every head of this layer, each in its colour")
         self.all.clicked.connect(self._select_all)
         self.mean = QPushButton("Mean")
         self.mean.setCheckable(True)
@@ -104,7 +104,7 @@ class HeadLegend(QWidget):
         swatch.setChecked(on)
         swatch.setIcon(self._icon(color, filled=on))
         swatch.setAccessibleName(head_name(head))
-        swatch.setToolTip(f"{head_name(head)}: click to {'leave out' if on else 'add'}")
+        swatch.setToolTip(f"{head_name(head)}: click to {'remove' if on else 'add'}")
 
     def _icon(self, color: int | None, *, filled: bool) -> QIcon:
         """A square of a head's colour, or of the mean's; of a head that is not shown a frame."""

@@ -77,10 +77,10 @@ class HypothesisList(RowList):
     def describe(self, row: int) -> str:
         one = self._hypotheses[row]
         return (
-            f"hypothesis {one.number}, {one.origin}: {_text(one)}\n"
-            f"{figures(one, self._alpha, self._penalty)}\n"
-            "log P: natural logarithm of its probability; ppl: exp(−log P / tokens);\n"
-            f"score: {score_formula(self._alpha, self._penalty, 'tokens')}, of a finished one"
+            f"hypothesis {one.number}, {one.origin}: "
+            f"{_text(one)}\n{figures(one, self._alpha, self._penalty)}\nlog P: natural logarithm "
+            "of its probability; ppl: exp(−log P / tokens);\nscore of a finished one: "
+            f"{score_formula(self._alpha, self._penalty, 'tokens')}"
         )
 
     def press(self, row: int, point: QPoint) -> None:
@@ -105,7 +105,7 @@ class HypothesisList(RowList):
 def figures(one: Hypothesis, alpha: float, penalty: str) -> str:
     """As in "log P −2.31 · ppl 1.19 · score −1.20"."""
     if one.log_probability is None or one.perplexity is None:
-        return "no probabilities known"
+        return "no probabilities"
     score = one.score(alpha, penalty)
     end = "not finished" if score is None else f"score {signed(score)}"
     return f"log P {signed(one.log_probability)} · ppl {one.perplexity:.3g} · {end}"

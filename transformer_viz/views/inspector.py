@@ -32,7 +32,7 @@ from transformer_viz.views.wording import (
 
 BARS = 8
 CAVEAT = "Attention shows where a head looks, not by itself why the model decides."
-_NO_QUERY = "Point at a row of the map, or pin one, to see what it looks at."
+_NO_QUERY = "Hover over a row of the map, or pin one, to see what it looks at."
 
 
 class Inspector(QScrollArea):

@@ -31,8 +31,8 @@ class LanguageCaptions(QObject):
         self.choice = QComboBox()
         self.choice.setAccessibleName("Target language")
         self.choice.setToolTip(
-            "The language to translate into: the model has a token for each, which stands first "
-            "in the text."
+            "The language to translate into: the model has a token for each, placed at the start "
+            "of the text."
         )
         self.choice.setPlaceholderText(_NONE)
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)

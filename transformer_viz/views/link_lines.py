@@ -53,7 +53,7 @@ def link_lines(trace: Trace, selection: Selection, linked: Linked) -> list[LinkL
         own, across, onward = (
             ("decoder", _D, f"What the decoder looks back at when it predicts {word}", fed),
             ("cross", _C, f"What it looks at in the source when it predicts {word}", source),
-            ("↳ encoder", _E, "What the source words with most of that look at", source),
+            ("↳ encoder", _E, "What the source words with most of that weight look at", source),
         )
     else:
         predicted = trace.predicted_tokens or fed
@@ -62,10 +62,10 @@ def link_lines(trace: Trace, selection: Selection, linked: Linked) -> list[LinkL
             (
                 "cross",
                 _C,
-                f"When which target tokens are predicted, {word} is looked at",
+                f"The target tokens whose prediction looks at {word}",
                 predicted,
             ),
-            ("↳ decoder", _D, "What the rows with most of that look back at", fed),
+            ("↳ decoder", _D, "What the rows with most of that weight look back at", fed),
         )
     return [
         LinkLine(name, f"{meaning};\n{_heads(trace, selection, kind)}", _heaviest(weights, tokens))

@@ -25,8 +25,8 @@ HEADINGS = {
     AttentionKind.CROSS: ("query → predicts · target", "key · source"),
 }
 ARC_HEADINGS = {
-    AttentionKind.ENCODER_SELF: ("above: the key comes earlier", "below: the key comes later"),
-    AttentionKind.DECODER_SELF: ("the key comes earlier", ""),
+    AttentionKind.ENCODER_SELF: ("above: key comes earlier", "below: key comes later"),
+    AttentionKind.DECODER_SELF: ("key comes earlier", ""),
 }
 
 
@@ -101,20 +101,20 @@ def _picture(trace: Trace, groups: Groups, axes: MapAxes, form: LinksForm) -> Li
 def caption(kind: AttentionKind, options: ViewOptions, chosen: Chosen) -> str:
     """What is drawn and what is not, in words."""
     links, noun, wanted = chosen.picture.links, chosen.picture.noun, options.quantity
-    rule = f"Each query's heaviest links up to {percent(options.links_mass)} of its {noun}"
+    rule = f"Each query's largest links, up to {percent(options.links_mass)} of its {noun}"
     if options.threshold > 0:
         rule += f", none below {options.threshold:g}"
     if options.links_distance > 0 and kind is not AttentionKind.CROSS:
         rule += f", none shorter than {options.links_distance} tokens"
     drawn = len(links)
-    counts = f"{drawn:,} of {links.possible:,} links, {links.possible - drawn:,} not drawn"
+    counts = f"{drawn:,} of {links.possible:,} links drawn"
     if drawn == MOST_LINKS:
-        counts += f" ({MOST_LINKS:,} are the most that are)"
+        counts += " (the maximum)"
     sentences = [f"{rule}: {counts}", f"Width = {noun}"]
     if options.hide_specials:
-        sentences.append(f"Hidden specials hold {percent(chosen.hidden, 1)} of the {noun}")
+        sentences.append(f"Hidden special tokens hold {percent(chosen.hidden, 1)} of the {noun}")
     if wanted.of_layer:
-        sentences.append(f"{NAMES[wanted]} has one map a layer: see the heatmap")
+        sentences.append(f"{NAMES[wanted]} has one map per layer: see the heatmap")
     elif wanted.noun != noun:
-        sentences.append(f"{NAMES[wanted]} cannot be shown")
+        sentences.append(f"{NAMES[wanted]} cannot be shown as links")
     return ". ".join(sentences) + "."

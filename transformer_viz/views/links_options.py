@@ -20,20 +20,18 @@ from transformer_viz.views.flow_layout import FlowLayout
 
 FORMS = {
     LinksForm.COLUMNS: ("Columns", "Queries on the left, keys on the right."),
-    LinksForm.ROWS: ("Rows", "Queries above, keys below: for texts and scripts that run long."),
+    LinksForm.ROWS: ("Rows", "Queries above, keys below; suits long texts."),
     LinksForm.ARCS: (
         "Arcs",
-        "The text once: an arc above it leads to an earlier token, one below it to a later one.",
+        "The text once: an arc above leads to an earlier token, an arc below to a later one.",
     ),
 }
-_NO_ARCS = "Arcs need queries and keys of one text; cross-attention has two."
+_NO_ARCS = "Arcs need queries and keys from one text; cross-attention connects two."
 _SHARE = (
-    "Of each query's links the heaviest are drawn, as few as add up to this share of its weight."
+    "Draw, for each query, the fewest links that add up to this share of its weight, largest first."
 )
-_DISTANCE = "Links between tokens nearer than this are not drawn, to see those that reach far."
-_NO_DISTANCE = (
-    "Distance counts tokens within one text; cross-attention leads from one text to another."
-)
+_DISTANCE = "Hide links between tokens closer than this, so that long-range links stand out."
+_NO_DISTANCE = "Distance counts tokens within one text; cross-attention connects two."
 
 
 class LinksOptions(QWidget):
@@ -61,12 +59,12 @@ class LinksOptions(QWidget):
         self.share = _slider("Share of each query's weight", 5, 100)
         self.share.setPageStep(10)
         self.share.setToolTip(_SHARE)
-        self.distance = _slider("Shortest distance of links", 0, 0)
+        self.distance = _slider("Minimum distance of links", 0, 0)
         self.share_number, self.distance_number = QLabel(), QLabel()
         flow = FlowLayout(self, 3 * GRID)
         flow.addWidget(forms)
-        flow.addWidget(_named("heaviest, up to", self.share, self.share_number, "100 %"))
-        flow.addWidget(_named("distance, from", self.distance, self.distance_number, "000"))
+        flow.addWidget(_named("top share", self.share, self.share_number, "100%"))
+        flow.addWidget(_named("min. distance", self.distance, self.distance_number, "000"))
 
         self.forms.idClicked.connect(
             lambda number: session.change_options(links_form=list(FORMS)[number])
@@ -98,7 +96,7 @@ class LinksOptions(QWidget):
         longest = 0 if trace is None else len(trace.query_tokens(kind)) - 1
         percent = round(100 * options.links_mass)
         _show(self.share, percent)
-        self.share_number.setText(f"{percent} %")
+        self.share_number.setText(f"{percent}%")
         self.distance.setEnabled(one_text)
         self.distance.setToolTip(_DISTANCE if one_text else _NO_DISTANCE)
         self.distance.blockSignals(True)

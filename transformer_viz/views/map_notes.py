@@ -9,9 +9,9 @@ from transformer_viz.views.head_pictures import HeadPicture
 from transformer_viz.views.quantity_wording import EXPLANATIONS, axes_sentence
 
 LABELS = """\
-Beside a label: its number in the text.
-A low line before a label: a word starts here; without it the piece continues the word before.
-Grey chip: special token. ␣: a space by itself. ⟨E2⟩: one byte of a character.
+Number beside a label: position in the text.
+▁ before a label: a word starts here; without it, the piece continues the previous word.
+Grey chip: special token. ␣: a space on its own. ⟨E2⟩: one byte of a character.
 Dotted amber line: not in the vocabulary."""
 """How to read what stands on the axes."""
 
@@ -31,16 +31,16 @@ def map_notes(
     if means:
         constant = found.quantity is Quantity.ROLLOUT
         of = "every row, whatever the text" if constant else "a row on average"
-        rest = "the rest is from the target prefix"
+        rest = "the rest comes from the target prefix"
         notes.append(f"From the source: {', '.join(means)} of {of}; {rest}.")
     if options.merge_words:
         notes.append("Pieces merged into words: columns summed, rows averaged.")
     if options.hide_specials:
         hidden = _shares([picture.hidden_share for picture in pictures])
-        notes.append(f"Special tokens hidden, and with them {hidden} of the {noun}.")
+        notes.append(f"Special tokens hidden, with {hidden} of the {noun}.")
     if options.threshold > 0:
         blank = _shares([picture.blank_share for picture in pictures])
-        notes.append(f"Below {options.threshold:g} left blank: {blank} of the {noun}.")
+        notes.append(f"Values below {options.threshold:g} left blank: {blank} of the {noun}.")
     if is_faint(found, pictures, options):
         notes.append(
             f"No weight is above {max(picture.peak for picture in pictures):.2f}, so this map is "

@@ -43,18 +43,18 @@ class MapOptions(QWidget):
         self.threshold.setAccessibleName("Threshold")
         self.threshold.setKeyboardTracking(False)
         self.threshold.setToolTip(
-            "Weights below this are left blank. Nothing is renormalised: the line below says how "
-            "much of the weight is not drawn."
+            "Weights below this are left blank. Nothing is renormalised; the line below the map "
+            "says how much weight is not drawn."
         )
         self.merge_words = _toggle(
             "Merge words",
-            "Pieces become words: the columns of a word are summed and its rows averaged, so that "
-            "each row still adds up to 1. Specials and punctuation stand alone.",
+            "Join pieces into words: the columns of a word are summed and its rows averaged, so "
+            "each row still adds up to 1. Special tokens and punctuation stand alone.",
         )
         self.hide_specials = _toggle(
-            "Hide specials",
-            "Leave out the rows and columns of special tokens. Nothing is renormalised: the weight "
-            "that falls on them is written at the end of each row.",
+            "Hide special tokens",
+            "Leave out the rows and columns of special tokens. Nothing is renormalised; the "
+            "weight on them is written at the end of each row.",
         )
         self.combine = QComboBox()
         for combine, (name, tip) in _COMBINATIONS.items():

@@ -43,15 +43,15 @@ class ModelBar(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "paper")
         self.model_button = ModelButton(model_menu, self)
-        self.greedy = _segment("&Greedy", "Take the most probable token at every step", self)
-        self.beam = _segment("&Beam", "Keep the best hypotheses and pick the best of them", self)
+        self.greedy = _segment("&Greedy", "Take the most probable token at each step", self)
+        self.beam = _segment("&Beam", "Keep the best few hypotheses at each step", self)
         self._choice = QButtonGroup(self)
         self._choice.addButton(self.greedy)
         self._choice.addButton(self.beam)
         self.size_box = WholeBox(self, minimum=2, maximum=MAX_BEAM, value=4)
         self.size_box.setAccessibleName("Beam size")
         self.size_box.setPrefix("size ")
-        self.size_box.setToolTip("Beam size: hypotheses kept at every step")
+        self.size_box.setToolTip("Beam size: number of hypotheses kept at each step")
         self.alpha_box = DecimalBox(
             self, minimum=0.0, maximum=MAX_ALPHA, singleStep=0.1, decimals=1, value=0.6
         )
@@ -70,11 +70,11 @@ class ModelBar(QWidget):
         theme_button.setStyleSheet(NO_INDICATOR)
         theme_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         theme_button.setAccessibleName("Theme")
-        theme_button.setToolTip("Theme: light, dark or as the system")
+        theme_button.setToolTip("Theme: light, dark or like the system")
         for box in (self.size_box, self.alpha_box):
             box.setMinimumHeight(self.greedy.sizeHint().height())
         device = QLabel("CPU", self)
-        device.setToolTip("The model runs on the processor, in a thread of its own")
+        device.setToolTip("The model runs on the CPU, in its own thread")
         set_role(device, "soft")
         self.origin = ElidedLabel("warning")
         self.origin.hide()
@@ -116,7 +116,7 @@ class ModelBar(QWidget):
 
     def _show_origin(self, origin: str) -> None:
         """The picture is not of the model named here, if one is."""
-        apart = ", not this model" if self._session.model is not None else ""
+        apart = " (not this model)" if self._session.model is not None else ""
         self.origin.setText(f"Picture: {origin}{apart}" if origin else "")
         self.origin.setVisible(bool(origin))
 

@@ -108,7 +108,7 @@ class _NumberBox(_Box):
         super().focusOutEvent(event)
         self._check()
         if problem and not self.problem:
-            say_below(self, f"{problem} It stays {self.cleanText() or self.text()}.")
+            say_below(self, f"{problem} The value stays {self.cleanText() or self.text()}.")
 
     def require_within(self, value: float) -> None:
         """Raise UserError, with both bounds, unless the field can hold the number."""

@@ -28,7 +28,7 @@ _LOOK = """
     QToolButton:focus { border-color: palette(highlight); }
 """
 _HINT = "Click a cell to pin it, Ctrl+click to pin several; Esc releases all."
-_KEYS = "Arrows move the current pin, with Ctrl they pin another cell; Delete releases it."
+_KEYS = "Arrows move the current pin, Ctrl+arrows add a pin, Delete releases it."
 
 
 @dataclass(frozen=True, slots=True)

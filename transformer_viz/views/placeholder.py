@@ -7,15 +7,15 @@ from transformer_viz.session import Phase, Status
 from transformer_viz.theme import GRID, set_role
 
 ONLY_SPECIALS = (
-    "Only special tokens here, and they are hidden",
-    "Switch “Hide specials” off to see them.",
+    "There are only special tokens here, and they are hidden",
+    "Turn off “Hide special tokens” to see them.",
 )
 """What to say of a text of which the options leave nothing."""
 
 _HINTS = {
-    Phase.LOADING: "The picture appears as soon as the model can answer.",
-    Phase.EMPTY: "Type an English sentence above to see where every head looks.",
-    Phase.BUSY: "The picture appears with the translation.",
+    Phase.LOADING: "The view appears as soon as the model is ready.",
+    Phase.EMPTY: "Type an English sentence above to see where each head looks.",
+    Phase.BUSY: "The view appears with the translation.",
     Phase.READY: "",
     Phase.FAILED: "Nothing is lost: change the text or open another model.",
 }

@@ -19,7 +19,7 @@ from transformer_viz.views.position_page import (
     label,
 )
 
-_HINT = "Point at a cell to read it; click to follow its dimension."
+_HINT = "Hover over a cell to read it; click to plot its dimension."
 
 
 class PositionGrid(PositionPage):

@@ -27,7 +27,7 @@ from transformer_viz.views.position_page import PositionPage, PositionState, lab
 MOST_PAIRS = 4
 MARGIN = 4 * GRID
 _FIXED = "R_k, the same at every position"
-_NEAREST = "R_k, what fits all positions best"
+_NEAREST = "R_k, best fit for all positions"
 _STRIPS = (("PE(pos)", "soft"), ("R_k · PE(pos)", "accent"), ("PE(pos + k)", "warning"))
 
 
@@ -244,9 +244,8 @@ def shift_statement(table: PositionTable, one: Shift) -> str:
     if table.learned:
         largest = float(np.abs(table.values).max())
         return (
-            "No fixed rotation takes a learned PE(pos) to PE(pos + k): the one that fits best, "
-            f"pair by pair, misses by up to {share(one.error)}, where entries reach "
-            f"{share(largest)}."
+            "No fixed rotation maps a learned PE(pos) to PE(pos + k): the best fit, pair by "
+            f"pair, is off by up to {share(one.error)}; entries are as large as {share(largest)}."
         )
     return (
         "PE(pos + k) = R_k · PE(pos), with the same R_k for every position: the largest "

@@ -23,10 +23,10 @@ INLINE_PRODUCTS = 2e7
 """So many multiplications are done at once; more beside the event loop."""
 
 _SINUSOIDS = (
-    "Of sinusoids the dot product depends on the distance alone: the sum of cos(ω·distance) "
-    "over all frequencies ω."
+    "For sinusoids, the dot product depends only on the distance: it is the sum of "
+    "cos(ω·distance) over all frequencies ω."
 )
-_LEARNED = "Nothing obliges a learned table to have neighbours alike: what is alike, training made."
+_LEARNED = "Nothing forces neighbours in a learned table to be similar; any similarity was learned."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +47,7 @@ class PositionSimilarity(PositionPage):
         self._of: tuple[Floats, int, bool] | None = None  # what `_found` is the similarity of
         self._stream = Stream(self)
         self._stream.arrived.connect(self._show)
-        self.canvas = NumberCanvas("Similarity of every two positions")
+        self.canvas = NumberCanvas("Similarity of all pairs of positions")
         self.canvas.focusMoved.connect(self._show_reading)
         self.dot, self.cosine = QPushButton("Dot product"), QPushButton("Cosine")
         self._measures = QButtonGroup(self)
@@ -109,7 +109,7 @@ class PositionSimilarity(PositionPage):
     def _show_reading(self) -> None:
         cell = self.canvas.cell
         if self._found is None or cell is None:
-            self.reading.setText("Point at a cell to read it.")
+            self.reading.setText("Hover over a cell to read it.")
             return
         p, q = cell
         value = signed(float(self._found.values[p, q]), 3)

@@ -38,15 +38,15 @@ PAGES = {
 }
 """The name of each page and its title."""
 
-_WAITING = "The picture appears as soon as the model can answer."
+_WAITING = "The view appears as soon as the model is ready."
 
 _LAYOUTS = {
-    "interleaved": "Sines and cosines in turn: "
-    "PE(pos, 2i) = sin(ω·pos), PE(pos, 2i + 1) = cos(ω·pos)",
+    "interleaved": "Alternating sines and cosines: PE(pos, 2i) = sin(ω·pos), PE(pos, 2i + 1) = "
+    "cos(ω·pos)",
     "halves": "All sines, then all cosines: "
     "PE(pos, i) = sin(ω·pos), PE(pos, d_model/2 + i) = cos(ω·pos)",
 }
-_LEARNED = "One trained vector for each position, the same for encoder and decoder"
+_LEARNED = "One learned vector per position, shared by encoder and decoder"
 
 MOST_CURVES = 6
 FEWEST_SHOWN = 8
@@ -239,7 +239,7 @@ class DimensionField(QWidget):
         self.chosen: tuple[int, ...] = ()
         self._count = 0
         self.edit = QLineEdit()
-        self.edit.setAccessibleName("Dimensions to follow")
+        self.edit.setAccessibleName("Dimensions to plot")
         self.edit.setMinimumWidth(28 * GRID)
         self.edit.editingFinished.connect(self._read)
         name = QLabel("Dimensions")
@@ -280,7 +280,7 @@ class DimensionField(QWidget):
 
     def _show_problem(self, problem: str) -> None:
         last = self._count - 1
-        self.edit.setToolTip(problem or f"Up to {MOST_CURVES} numbers from 0 to {last}")
+        self.edit.setToolTip(problem or f"Type up to {MOST_CURVES} numbers from 0 to {last}")
         mark_refused(self.edit, bool(problem))
         announce(self.edit, problem)
         say_below(self.edit, problem)
@@ -294,7 +294,7 @@ def parse_dimensions(text: str, count: int) -> tuple[int, ...]:
         raise ValueError(f"There is no dimension {wrong}; they are numbered 0 to {count - 1}.")
     chosen = tuple(dict.fromkeys(map(int, words)))
     if not 1 <= len(chosen) <= MOST_CURVES:
-        raise ValueError(f"Give 1 to {MOST_CURVES} dimensions.")
+        raise ValueError(f"Type 1 to {MOST_CURVES} dimensions.")
     return chosen
 
 

@@ -88,4 +88,4 @@ class ProbeCurves(Picture):
 def _in_words(picture: CurvesPicture, place: int) -> str:
     """All curves at one distance."""
     values = (f"{curve.name} {percent(curve.values[place])}" for curve in picture.curves)
-    return f"{picture.pushed_in[place]} words pushed in: {', '.join(values)}"
+    return f"{picture.pushed_in[place]} inserted words: {', '.join(values)}"

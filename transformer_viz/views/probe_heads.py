@@ -47,7 +47,7 @@ class ProbeHeads(RowList):
             f"{words}: {percent(share)}"
             for words, share in zip(self._pushed_in, self._relation.heads[head], strict=True)
         )
-        return f"{head_name(head)}\nfinds the word, by words pushed in: {numbers}"
+        return f"{head_name(head)}\nfinds the word, by number of inserted words: {numbers}"
 
     def draw(self, painter: QPainter, row: int, rect: QRect) -> None:
         head, theme, relation = self.heads[row], self.theme, self._relation

@@ -35,7 +35,7 @@ from transformer_viz.views.wording import head_numbers
 
 _STEPS = 1000
 _RELATIONS = {
-    "coreference": "“it” and the noun it means",
+    "coreference": "“it” and its antecedent",
     "possessive": "possessive and owner",
     "subject": "verb and subject",
     "particle": "particle and verb",
@@ -47,12 +47,12 @@ _RELATIONS = {
 }
 _NOTHING = (
     "How far does {} reach?",
-    "English and German sentences of the generated corpus get 0 to 32 words more between two that "
-    "belong together. Measured is whether the model still predicts the later one, and which heads "
-    "still find the other. It goes on in the background, for a minute or so with a small model; "
-    "the first curve comes within seconds.",
+    "0–32 words are inserted between two words that belong together, in English and German "
+    "sentences of the generated corpus. The test is whether the model still predicts the later "
+    "word and which heads still find the other. It runs in the background, for about a minute "
+    "with a small model; the first curve appears within seconds.",
 )
-_NO_MODEL = ("No model is open", "Open one to measure how far it and its heads reach.")
+_NO_MODEL = ("No model is open", "Open a model to measure how far it and its heads reach.")
 _LOW = 0.5  # of the sentences, with nothing pushed in
 
 
@@ -63,9 +63,11 @@ class ProbePage(QWidget):
         self._probe = probe
         self.relation = QComboBox()
         for named in (self.relation, self.relation.view()):
-            named.setAccessibleName("What belongs together")
+            named.setAccessibleName("Dependency")
         self.measure = QPushButton("Measure")
-        self.measure.setToolTip("Run stretched sentences through the model, in the background")
+        self.measure.setToolTip(
+            "Run sentences with inserted words through the model in the background"
+        )
         self.cancel = QPushButton("Cancel")
         self.cancel.setAccessibleName("Cancel measuring")
         self.bar = QProgressBar()
@@ -183,7 +185,7 @@ class ProbePage(QWidget):
         if report is None or report.complete:
             return ""
         count = len(report.relations)
-        return f"Ended after {count} {'dependency' if count == 1 else 'dependencies'}."
+        return f"Cancelled after {count} {'dependency' if count == 1 else 'dependencies'}."
 
     def _progress_in_words(self) -> str:
         running, progress = self._probe.running, self._probe.progress
@@ -203,16 +205,16 @@ class ProbePage(QWidget):
             self.curves.show_curves(None)
             return
         selected = self._session.selection.primary
-        gated = " Measured with every head on." if self._session.gates else ""
+        gated = " Measured with all heads on." if self._session.gates else ""
         model, origin = self._session.model, self._session.origin
-        whose = f" It is {model.name} that was measured." if model is not None and origin else ""
+        whose = f" Measured on {model.name}." if model is not None and origin else ""
         trained = model is not None and "grammar" in model.provenance.get("data", ())
-        unseen = " that training never sees" if trained else ""
+        unseen = " that are held out from training" if trained else ""
         self.caption.setText(
-            f"{relation.sentences} sentences of the generated corpus{unseen}. The model "
-            "is right if the later word is the most probable after the right beginning, a head if "
-            "the word that is needed is its heaviest. Bands: how far off so few sentences may be "
-            f"(95 % interval).{gated}{whose}{_says_little(relation)}"
+            f"{relation.sentences} sentences of the generated corpus{unseen}. The model is right "
+            "if, after the correct prefix, the later word is the most probable; a head is right "
+            "if its largest weight is on the word that is needed. Bands: 95% "
+            f"intervals.{gated}{whose}{_says_little(relation)}"
         )
         self.curves.show_curves(
             CurvesPicture(
@@ -256,8 +258,8 @@ def _says_little(relation: Relation) -> str:
     if right >= _LOW:
         return ""
     return (
-        f" With nothing pushed in the model is right in {percent(right)} only: it does not know "
-        "such sentences, English to German, well, and the curve says little about distance."
+        f" With no words inserted, the model is right in only {percent(right)}: it does not "
+        "handle such English–German sentences well, so the curve says little about distance."
     )
 
 
@@ -270,11 +272,11 @@ def curves(relation: Relation, selected: Head) -> list[Curve]:
 
     found = [banded("model right", relation.model, "ink")]
     if relation.both is not None:
-        found.append(Curve("both of a pair right", relation.both, "soft"))
+        found.append(Curve("both in a pair right", relation.both, "soft"))
     head = selected if selected in relation.heads else next(iter(relation.ranked), None)
     if head is not None:
         name = f"{TITLES[head.kind]} {head_numbers(head)}"
         name = name if head == selected else f"best: {name}"
         found.append(banded(name, relation.heads[head], "accent"))
-        found.append(Curve("always equally far", relation.baseline[head.kind], "warning", True))
+        found.append(Curve("fixed distance", relation.baseline[head.kind], "warning", True))
     return found

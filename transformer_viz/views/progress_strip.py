@@ -24,7 +24,7 @@ class ProgressStrip(QFrame):
         self._bar.setAccessibleName("Progress of saving")
         self.cancel = QPushButton("Cancel", self)
         self.cancel.setAccessibleName("Cancel saving")
-        self.cancel.setToolTip("Give up saving; a file that was there before stays as it is")
+        self.cancel.setToolTip("Cancel saving; an existing file stays as it is")
         self.cancel.clicked.connect(transfers.cancel)
         row = QHBoxLayout(self)
         row.setContentsMargins(4 * GRID, GRID, 3 * GRID, GRID)

@@ -34,22 +34,27 @@ READINGS = {
 """What a value of one cell is called."""
 
 EXPLANATIONS = {
-    Quantity.WEIGHT: "Weight: the share of each value that enters; attention alone is not an "
+    Quantity.WEIGHT: "Weight: the share of each value in the output; attention alone is not an "
     "explanation.",
-    Quantity.NORM: "Norm ‖A·f(x)‖: the length of what the head moved from column to row, not what "
-    "the layers above made of it.",
-    Quantity.LAYER_NORM: "Norm: the length of what all heads of the layer moved together, not "
-    "what the layers above made of it.",
-    Quantity.ROLLOUT: "Rollout: mean weights mixed half and half with the residual, multiplied up "
-    "to this layer; not what was moved.",
-    Quantity.ALTI: "ALTI+: how near each token's part comes to what the row holds. Feed-forward is "
-    "left out; no cause is named.",
+    Quantity.NORM: "Norm ‖A·f(x)‖: the length of the vector this head moved from column to row, "
+    "not its "
+    "effect on the layers above.",
+    Quantity.LAYER_NORM: "Norm: the length of the vector all heads of the layer moved together, "
+    "not its effect on "
+    "the layers above.",
+    Quantity.ROLLOUT: "Rollout: mean weights mixed half and half with the residual, multiplied "
+    "up to this "
+    "layer; values are ignored.",
+    Quantity.ALTI: "ALTI+: how close each token's contribution comes to the row's output. "
+    "Feed-forward "
+    "layers are left out; this is not proof of a cause.",
 }
 """What it is and is not; the formulas and their sources are in docs/formulas.md."""
 
 NOT_COMPOSED = (
-    "This trace lacks a part of the way",
-    "The shares of the decoder need the attention of the encoder, and both of each decoder layer.",
+    "This trace is incomplete for this quantity",
+    "In the decoder it needs the encoder's attention, and both self- and cross-attention of "
+    "every decoder layer.",
 )
 
 _STREAMS = {
@@ -58,12 +63,14 @@ _STREAMS = {
     AttentionKind.CROSS: "Source in the decoder",
 }
 _FED = {
-    AttentionKind.ENCODER_SELF: "Row: an encoder position. Column: the source token fed. "
-    "The decoder's maps add the source's share.",
-    AttentionKind.DECODER_SELF: "Row: the last token so far → the token predicted. "
-    "Column: the target token fed.",
-    AttentionKind.CROSS: "Row: the last target token so far → the token predicted. "
-    "Column: the source token fed.",
+    AttentionKind.ENCODER_SELF: "Row: an encoder position. Column: an input token of the source. "
+    "The decoder's maps add "
+    "the source's share.",
+    AttentionKind.DECODER_SELF: "Row: the last token so far → the token predicted. Column: an "
+    "input token of the target.",
+    AttentionKind.CROSS: "Row: the last target token so far → the token predicted. Column: an "
+    "input token of the "
+    "source.",
 }
 
 

@@ -25,9 +25,9 @@ from transformer_viz.views.text_reach import TextReach
 
 LINKS, DISTANCES, PROBE = range(3)
 _PAGES = {
-    LINKS: ("Far links", "The heaviest links of the text over a chosen distance"),
-    DISTANCES: ("Distances", "How much of its weight each head puts at which distance"),
-    PROBE: ("Accuracy", "How well model and heads do, the farther apart two words are"),
+    LINKS: ("Far links", "The largest links in the text that span a chosen distance"),
+    DISTANCES: ("Distances", "How much of its weight each head puts at each distance"),
+    PROBE: ("Accuracy", "How accurate the model and its heads are as two words move apart"),
 }
 _TEXTS = {
     AttentionKind.ENCODER_SELF: ("Source", "The encoder's self-attention"),

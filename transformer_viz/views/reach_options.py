@@ -20,10 +20,11 @@ from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.number_boxes import WholeBox
 
-_DISTANCE = "Links between tokens nearer than this are left out."
-_KERNEL = "The width k of the convolution's kernels that the links are compared with."
+_DISTANCE = "Hide links between tokens closer than this."
+_KERNEL = "Kernel width k of the convolutional networks that the links are compared with."
 _SPECIALS = (
-    "The end token is far from most others, and heads rest on it; so it is left out unless wanted."
+    "Include special tokens. The end token is a sink for many heads and far from most tokens, so "
+    "special tokens are left out by default."
 )
 
 
@@ -39,19 +40,19 @@ class ReachOptions(QWidget):
         self.distance = QSlider(Qt.Orientation.Horizontal)
         self.distance.setFixedWidth(36 * GRID)
         self.distance.setMinimum(1)
-        self.distance.setAccessibleName("Shortest distance of links")
+        self.distance.setAccessibleName("Minimum distance of links")
         self.distance.setToolTip(_DISTANCE)
         self._number = QLabel()
         set_width_of(self._number, "8,888")
         self.kernel = WholeBox(minimum=LEAST_KERNEL, maximum=MOST_KERNEL)
-        self.kernel.setAccessibleName("Width of the convolution's kernels")
+        self.kernel.setAccessibleName("Kernel width of the convolution")
         self.kernel.setToolTip(_KERNEL)
         self.specials = QPushButton("Special tokens")
         self.specials.setCheckable(True)
-        self.specials.setAccessibleName("Count special tokens too")
+        self.specials.setAccessibleName("Include special tokens")
         self.specials.setToolTip(_SPECIALS)
         self._of_links = (
-            _group("distance, from", self.distance, self._number),
+            _group("min. distance", self.distance, self._number),
             _group("convolution, k =", self.kernel),
         )
         flow = FlowLayout(self, 4 * GRID)

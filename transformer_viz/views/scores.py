@@ -46,7 +46,7 @@ class Scores(StageView):
         self._picture: ScorePicture | None = None
         self._effects: tuple[Trace, Head, int] | None = None  # the row of a head that tells most
         self.canvas = ScoresCanvas()
-        self.canvas.setAccessibleName("How the row of one query comes about")
+        self.canvas.setAccessibleName("How the row of one query is computed")
         self._build_layout()
         self.canvas.keyHovered.connect(self._on_hover)
         self.canvas.keyClicked.connect(self._on_click)
@@ -66,7 +66,9 @@ class Scores(StageView):
         set_font(self._title, 1.15, bold=True)
         self.scaling = self._button("÷ √d_k", "Divide the scores by √d_k, as the model does (S)")
         self.scaling.setAccessibleName("Divide the scores by the square root of d k")
-        self.by_weight = self._button("Heaviest first", "Order the keys by weight, not by position")
+        self.by_weight = self._button(
+            "Heaviest first", "Sort the keys by weight instead of position"
+        )
         self._placeholder = Placeholder()
         head = QHBoxLayout()
         head.setSpacing(2 * GRID)
@@ -204,7 +206,7 @@ class Scores(StageView):
         if self.session.focus[0] is None and self.session.selection.query is None:
             token = token_name(trace.query_tokens(self.session.selection.kind)[self.query])
             place = f"“{token}” ({self.query + 1})"
-            return f"{place}, the row that changes most without ÷ √d_k; ← → choose another"
+            return f"{place}, the row that changes most without ÷ √d_k; press ← → for another row"
         token = token_name(trace.query_tokens(self.session.selection.kind)[self.query])
         return f"How much “{token}” ({self.query + 1}) looks at each key, step by step"
 

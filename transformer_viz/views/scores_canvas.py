@@ -32,19 +32,22 @@ from transformer_viz.views.wording import plain_tooltip
 
 _FADED = 0.55  # how much of the paper covers a stale picture
 EXPLANATIONS = {
-    Column.KEY: "The tokens that the query may look at, a line each.\n"
-    "Click pins one, with Ctrl beside others; ↑ ↓ move it, ← → choose another query.",
+    Column.KEY: "The tokens that the query can attend to, one per line.\n"
+    "Click pins one, Ctrl+click adds "
+    "a pin; ↑ ↓ move it, ← → choose another query.",
     Column.PRODUCTS: "q ∘ k: query times key, dimension by dimension.\n"
-    "Blue adds to the score, orange takes from it.",
-    Column.SUM: "q · k: all products of the line added up.",
+    "Blue raises the score, orange lowers "
+    "it.",
+    Column.SUM: "q · k: the products of the line added up.",
     Column.SCORE: "s = q · k / √d_k: keeps the spread of the scores near 1 at any width.\n"
-    "Key S leaves it out: the row saturates.",
+    "Press S to leave "
+    "it out: the row saturates.",
     Column.EXPONENTIAL: "e^(s − max): above 0, and 1 for the largest score.\n"
-    "A masked key has s = −∞ and so takes no part.",
-    Column.WEIGHT: "softmax: each exponential over the sum of all.\n"
-    "So the weights of a row add up to 1.",
-    Column.VALUES: "w · v: each value as strongly as its weight.\n"
-    "Their sum z is what the head passes on.",
+    "A masked key has s = −∞ and is left "
+    "out.",
+    Column.WEIGHT: "softmax: each exponential divided by their sum,\n"
+    "so the weights of a row add up to 1.",
+    Column.VALUES: "w · v: each value times its weight.\nTheir sum z is the head's output.",
 }
 
 
@@ -213,7 +216,7 @@ class ScoresCanvas(QAbstractScrollArea):
             lines.append(f"e^(s − max) = {steps.exponentials[key]:.6g}")
             lines.append(f"weight = {steps.weights[key]:.6g}")
         else:
-            lines.append("masked: this key is not there yet for this query")
+            lines.append("masked: this key does not exist yet for this query")
         return "\n".join(lines)
 
     def _point_at(self, point: QPointF) -> None:

@@ -15,8 +15,8 @@ PAGE = 4
 """Words that Page Up and Page Down push in or take out: one place in the sentence."""
 
 _TIP = (
-    "Push English words into the middle of the sentence and see which heads reach over them.\n"
-    "0, Esc or the button bring your own sentence back."
+    "Insert English words in the middle of the sentence to see which heads still reach "
+    "across.\n0, Esc or the button restores your own sentence."
 )
 
 
@@ -24,18 +24,18 @@ class StretchBar(QWidget):
     def __init__(self, session: Session, stretching: Stretching) -> None:
         super().__init__()
         self._stretching = stretching
-        name = QLabel("words pushed in")
+        name = QLabel("inserted words")
         set_role(name, "soft")
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setRange(0, MOST_WORDS)
         self.slider.setPageStep(PAGE)
         self.slider.setFixedWidth(64 * GRID)
-        self.slider.setAccessibleName("Words pushed into the sentence")
+        self.slider.setAccessibleName("Words inserted into the sentence")
         self.slider.setToolTip(_TIP)
         self.number = QLabel()
         set_width_of(self.number, "888")
         self.back = QPushButton("Own sentence")
-        self.back.setToolTip("Take the words out again (Esc)")
+        self.back.setToolTip("Remove the inserted words (Esc)")
         set_height(self.back, 7 * GRID)
         self.obstacle, self._problem = ElidedLabel("soft"), ElidedLabel("error")
         row = QHBoxLayout(self)

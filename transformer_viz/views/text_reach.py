@@ -29,9 +29,9 @@ from transformer_viz.views.wording import LONG_TITLES, heads_title
 INLINE_CELLS = 40_000
 """So many cells of all heads are looked at at once; more of them beside the event loop."""
 
-_NOTHING_FAR = "No link reaches that far here; choose a shorter distance or a longer text."
-_STEPS = " At the right: the steps from key to query in each kind of network (the paper, table 1)."
-_NO_DISTANCE = "Distance is within one text, and no self-attention is here."
+_NOTHING_FAR = "No link spans this distance; choose a shorter distance or a longer text."
+_STEPS = " On the right: the steps from key to query in each kind of network (the paper, table 1)."
+_NO_DISTANCE = "Distance is counted within one text, and this trace has no self-attention."
 
 
 class TextReach(QWidget):
@@ -193,7 +193,7 @@ class TextReach(QWidget):
         self._title.setText(f"{LONG_TITLES[kind]} · {len(found.profiles)} heads")
         left_out = "" if options.reach_specials else ", without special tokens"
         self.caption.setText(
-            f"The {len(heaviest)} heaviest links over {options.reach_distance} tokens or "
+            f"The {len(heaviest)} largest links over {options.reach_distance} tokens or "
             f"more{left_out}. Blue: the selected head; a dot marks the key.{_STEPS}"
             if heaviest
             else _NOTHING_FAR
@@ -217,7 +217,7 @@ class TextReach(QWidget):
         if shown:
             mean = sum(one.mean for one in shown) / len(shown)
             special = sum(one.special for one in shown) / len(shown)
-            text = f"Mean distance {mean:.1f} tokens; spread evenly {found.even.mean:.1f}."
+            text = f"Mean distance {mean:.1f} tokens; uniform attention {found.even.mean:.1f}."
             if not self._session.options.reach_specials:
                 text += f" Left out: {percent(special)} on special tokens."
             self.caption.setText(text)

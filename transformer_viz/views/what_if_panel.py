@@ -40,11 +40,11 @@ _LONGEST = 80  # characters of a sentence that are shown
 _LONG_WORD = re.compile(r"\S{24,}")
 _SYLLABLE = re.compile(r"\S{4}")  # after which a line may end in a long word
 _BREAK = "\u200b"
-_HINT = "Switch the positions off, shuffle the words, or both, and see what attention makes of it."
+_HINT = "Turn positions off, shuffle the words, or both, and see how attention changes."
 
 _READING_HINT = (
-    "Colour: weight, 0 to 1. Numbers beside tokens: places in the sentence. "
-    "Point at a cell to find it in every map."
+    "Colour: weight, 0 to 1. Numbers beside tokens: positions in the sentence. Hover over a cell "
+    "to find it in every map."
 )
 
 
@@ -78,9 +78,9 @@ class WhatIfPanel(QWidget):
         self.off.setCheckable(True)
         self.off.setToolTip("Add nothing to the embeddings, in encoder and decoder")
         self.shuffle.setCheckable(True)
-        self.shuffle.setToolTip("The pieces of a word stay together, the end token stays last")
+        self.shuffle.setToolTip("The pieces of a word stay together; the end token stays last")
         self.seed = WholeBox(minimum=1, maximum=LAST_SEED, value=1, prefix="seed ")
-        self.seed.setAccessibleName("Seed of the shuffle")
+        self.seed.setAccessibleName("Shuffle seed")
         self.again = QPushButton("Again")
         self.again.setAccessibleName("Shuffle again with the next seed")
         controls = QHBoxLayout()
@@ -169,7 +169,7 @@ class WhatIfPanel(QWidget):
         if trace is None:
             return self._session.status.message or "Type an English sentence above first."
         if not trace.has_ids:
-            return "This trace is from a file; edit the text, and a model can be asked."
+            return "This trace comes from a file; edit the text to run the model."
         return _HINT if desk.wish.nothing else "Computing…"
 
     def _encoder_head(self, trace: Trace) -> Head:
@@ -229,18 +229,21 @@ def variant_statement(variant: Variant) -> str:
     same = trace.translation == reference.translation
     if variant.shuffled and not variant.positions:
         if variant.difference > ROUNDING:
-            return f"Put back in order, weights still differ by up to {number}: more than rounding."
-        one_translation = " So both orders get one translation." if same else ""
+            return (
+                f"Put back in order, the weights still differ by up to {number}: more than "
+                "rounding."
+            )
+        one_translation = " So both orders get the same translation." if same else ""
         return (
             "The same weights, only permuted: put back in order, the largest difference over "
             f"{heads} is {number}.{one_translation}"
         )
     if variant.shuffled:
         return (
-            "With positions the order counts: put back in order, the largest difference over "
+            "With positions, word order matters: put back in order, the largest difference over "
             f"{heads} is {number}."
         )
-    return f"Without positions the largest difference over {heads} is {number}."
+    return f"Without positions, the largest difference over {heads} is {number}."
 
 
 def _show_text(one: QLabel, text: str) -> None:

@@ -22,8 +22,8 @@ LONG_TITLES = {
 }
 
 AXES = {
-    AttentionKind.ENCODER_SELF: "Row: the source token that looks. "
-    "Column: the source token looked at.",
+    AttentionKind.ENCODER_SELF: "Row: the source token that looks (query). Column: the source "
+    "token looked at (key).",
     AttentionKind.DECODER_SELF: "Row: the last token so far → the token predicted. "
     "Column: the target token looked at.",
     AttentionKind.CROSS: "Row: the last target token so far → the token predicted. "

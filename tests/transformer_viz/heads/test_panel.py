@@ -171,8 +171,7 @@ def test_a_role_is_told_with_score_baseline_and_threshold(desk: Desk, panel: Hea
     said = texts(panel)
     assert "Not shown: that it looks from the pronoun to the noun it means." in said
     assert (
-        "Right in 30\u00a0% of 128; baseline 20\u00a0% (always 2 words back), "
-        "threshold 30\u00a0%: not passed."
+        "Right in 30% of 128; baseline 20% (always 2 words back), threshold 30%: not passed."
     ) in said
 
 

@@ -150,7 +150,7 @@ def test_a_row_is_shown_with_the_row_of_it_pinned(shown: Shown) -> None:
     trace = shown.resolving.traces[0]
     assert selection.query is not None
     assert trace.source_tokens[selection.query].label == "it"
-    assert "75\u00a0% of the pairs right in both" in rows.accessibleDescription()
+    assert "75% of the pairs right in both" in rows.accessibleDescription()
 
 
 def test_another_pair_begins_with_its_first_sentence(shown: Shown) -> None:

@@ -488,7 +488,7 @@ def test_the_model_bar_says_that_the_picture_is_not_of_the_model(
     qtbot.addWidget(bar)
     press(page, Qt.Key.Key_Home)
     qtbot.waitUntil(lambda: shown_step(stage) == 0)
-    assert bar.origin.text() == "Picture: run one at step 0, not this model"
+    assert bar.origin.text() == "Picture: run one at step 0 (not this model)"
     QTest.mouseClick(page.back, Qt.MouseButton.LeftButton)
     assert bar.origin.text() == ""
     assert not bar.origin.isVisibleTo(bar)

@@ -267,7 +267,7 @@ def test_it_says_on_which_side_heads_are_off(
     for gates_a, gates_b, said in (
         (off, {}, "Heads off or scaled in A only"),
         ({}, off, "Heads off or scaled in B only"),
-        (off, half, "Heads off or scaled in A and B, not alike"),
+        (off, half, "Heads off or scaled in A and B, differently"),
         (off, off, ""),
     ):
         engine.answers["wide"] = replace(wide, gates=gates_b)

@@ -107,7 +107,7 @@ def test_hidden_specials_leave_their_weight_behind(
     assert labels(picture.columns)[-1] == "."
     weights = trace.weights(C, 0, 0)
     np.testing.assert_allclose(picture.hidden, weights[1:, -1], atol=1e-6)
-    assert f"{100 * weights[1:, -1].mean():.0f}\u00a0% of the weight" in notes(heatmap)
+    assert f"{100 * weights[1:, -1].mean():.0f}% of the weight" in notes(heatmap)
 
 
 def test_a_pin_on_a_hidden_token_is_kept_and_said_to_be_hidden(session, heatmap: Heatmap) -> None:
@@ -164,7 +164,7 @@ def test_weights_below_the_threshold_are_paper_and_counted(
             blank = pixel(heatmap.canvas, middle) == paper
             assert blank == (weights[query, key] < 0.2)
     share = weights[weights < 0.2].sum() / 9
-    assert f"Below 0.2 left blank: {100 * share:.0f}\u00a0% of the weight" in notes(heatmap)
+    assert f"Values below 0.2 left blank: {100 * share:.0f}% of the weight" in notes(heatmap)
 
 
 # Several heads

@@ -165,7 +165,7 @@ def test_a_decoder_that_cannot_be_followed_is_said_to_be(
     session.select(kind=C)
     session.change_options(quantity=Quantity.ROLLOUT)
     assert not heatmap.canvas.isVisible()
-    assert "This trace lacks a part of the way" in texts(heatmap)
+    assert "This trace is incomplete for this quantity" in texts(heatmap)
 
 
 def test_blank_and_hidden_are_shares_of_what_is_shown(session: Session, heatmap: Heatmap) -> None:
@@ -173,9 +173,9 @@ def test_blank_and_hidden_are_shares_of_what_is_shown(session: Session, heatmap:
     session.change_options(quantity=Quantity.ALTI, hide_specials=True, threshold=0.1)
     found = heatmap._quantities.found.trace.weights(C, 0, 0)[1:]
     hidden, shown = found[:, -1].sum(), found[:, :-1]
-    assert f"{100 * hidden / found.sum():.0f}\u00a0% of the share." in notes(heatmap)
+    assert f"{100 * hidden / found.sum():.0f}% of the share." in notes(heatmap)
     blank = shown[shown < 0.1].sum() / found.sum()
-    assert f"Below 0.1 left blank: {100 * blank:.0f}\u00a0% of the share." in notes(heatmap)
+    assert f"below 0.1 left blank: {100 * blank:.0f}% of the share." in notes(heatmap)
 
 
 def test_a_map_that_is_nearly_blank_says_so_and_offers_another_scale(
@@ -221,9 +221,7 @@ def test_the_shares_are_the_rows_of_the_map_of_the_source(
     found = heatmap._quantities.found.trace
     source = heatmap.canvas.picture.source
     np.testing.assert_allclose(source, found.weights(C, 1, 0).sum(axis=1), atol=1e-6)
-    assert f"From the source: {100 * source.mean():.0f}\u00a0% of a row on average" in notes(
-        heatmap
-    )
+    assert f"From the source: {100 * source.mean():.0f}% of a row on average" in notes(heatmap)
     session.select(kind=D, layer=1)
     np.testing.assert_allclose(
         1 - heatmap.canvas.picture.source, found.weights(D, 1, 0).sum(axis=1), atol=1e-6
@@ -247,7 +245,7 @@ def test_the_share_of_a_row_is_read_beside_its_cells(
 ) -> None:
     session.select(kind=C, layer=1)
     session.change_options(quantity=Quantity.ALTI)
-    share = f"{100 * heatmap.canvas.picture.source[4]:.0f}\u00a0%"
+    share = f"{100 * heatmap.canvas.picture.source[4]:.0f}%"
     session.set_hover(4, 1)
     assert {"row from the source", share} <= set(texts(heatmap.readout))
     assert heatmap.canvas.accessibleDescription().endswith(f"{share} from the source")
@@ -264,7 +262,7 @@ def test_rollout_says_that_its_share_is_the_same_for_any_text(
     session.change_options(quantity=Quantity.ROLLOUT)
     session.select(kind=C, layer=2)
     np.testing.assert_allclose(heatmap.canvas.picture.source, 1 - 2**-3, atol=1e-6)
-    assert "From the source: 88\u00a0% of every row, whatever the text" in notes(heatmap)
+    assert "From the source: 88% of every row, whatever the text" in notes(heatmap)
 
 
 def test_the_shares_of_several_layers_are_said_in_their_order(
@@ -273,7 +271,7 @@ def test_the_shares_of_several_layers_are_said_in_their_order(
     session.select(kind=C, layer=0, head=0, others=((1, 0),))
     session.change_options(quantity=Quantity.ROLLOUT, combine=Combine.SIDE_BY_SIDE)
     assert heatmap.grid._names == ("layer 1", "layer 2")
-    assert "From the source: 50\u00a0%, 75\u00a0% of every row" in notes(heatmap)
+    assert "From the source: 50%, 75% of every row" in notes(heatmap)
 
 
 # The colour scale

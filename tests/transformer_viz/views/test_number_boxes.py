@@ -100,7 +100,7 @@ def test_a_refusal_says_why_and_keeps_the_value(
     qtbot.waitUntil(lambda: QToolTip.text() == problem)
     QTest.keyClick(box, Qt.Key.Key_Tab)
     assert (box.value(), box.text(), box.problem) == (1.0, "× 1.00", "")
-    qtbot.waitUntil(lambda: QToolTip.text() == f"{problem} It stays 1.00.")
+    qtbot.waitUntil(lambda: QToolTip.text() == f"{problem} The value stays 1.00.")
     assert box.lineEdit().property("refused") is False
 
 

@@ -161,8 +161,8 @@ def test_dimensions_are_typed(open_view: Open) -> None:
         ("16", "There is no dimension 16; they are numbered 0 to 15."),
         ("-1", "There is no dimension -1"),
         ("two", "There is no dimension two"),
-        ("", "Give 1 to 6"),
-        ("0 1 2 3 4 5 6", "Give 1 to 6"),
+        ("", "Type 1 to 6"),
+        ("0 1 2 3 4 5 6", "Type 1 to 6"),
     ],
 )
 def test_impossible_dimensions_are_explained(text: str, problem: str) -> None:

@@ -82,7 +82,7 @@ def test_the_curves_are_those_of_the_chosen_relation(page: ProbePage, desk: Desk
     assert [curve.name for curve in picture.curves] == [
         "model right",
         "best: Decoder self 1.1",
-        "always equally far",
+        "fixed distance",
     ]
 
 
@@ -143,7 +143,7 @@ def test_curves_come_one_by_one_and_stay_when_it_is_cancelled(
     assert page.current.name == "particle"
     qtbot.mouseClick(page.cancel, LEFT)
     assert page.has_picture
-    assert any("Ended after 2 dependencies" in text for text in texts(page))
+    assert any("Cancelled after 2 dependencies" in text for text in texts(page))
     desk.measure()
     assert page.relation.currentData() == "particle"
     assert not any("Ended after" in text for text in texts(page))

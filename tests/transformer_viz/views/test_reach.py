@@ -122,7 +122,7 @@ def test_keys_go_from_link_to_link(
     described = view.text.far_links.list.accessibleDescription()
     assert f"weight {link.weight:.4f}" in described
     layers = "1 layer" if link.distance == 1 else f"{link.distance} layers"
-    assert f"{layers} of convolution of width 3" in described  # centred: one token each
+    assert f"{layers} of convolution with k = 3" in described  # centred: one token each
     qtbot.keyClick(view.text.far_links.list, Qt.Key.Key_Escape)
     assert session.selection.query is None
 
@@ -196,7 +196,7 @@ def test_special_tokens_count_when_wanted(view: ReachView, trace: Trace, qtbot: 
 def test_the_kernel_changes_the_steps(view: ReachView, trace: Trace) -> None:
     view.text.options.kernel.setValue(5)
     layers = math.ceil(expected(trace)[0].distance / 2)
-    assert f"{layers} layers of convolution of width 5" in view.text.far_links.list.describe(0)
+    assert f"{layers} layers of convolution with k = 5" in view.text.far_links.list.describe(0)
 
 
 def test_the_translation_has_far_links_of_its_own(

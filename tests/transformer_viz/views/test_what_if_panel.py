@@ -170,7 +170,7 @@ def variant(trace: object) -> Variant:
 def test_the_statement_says_what_differs(variant: Variant) -> None:
     assert variant_statement(variant) == (
         "The same weights, only permuted: put back in order, the largest difference over all 6 "
-        "encoder heads is 3·10⁻⁷. So both orders get one translation."
+        "encoder heads is 3·10⁻⁷. So both orders get the same translation."
     )
     assert "more than rounding" in variant_statement(replace(variant, difference=0.02))
     assert "the order counts" in variant_statement(replace(variant, positions=True))
