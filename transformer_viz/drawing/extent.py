@@ -52,14 +52,15 @@ class Extent:
     def sentence_about_end(self) -> str:
         """What lies beyond training and beyond the table."""
         if self.end is None:
-            beyond = "Beyond what it saw in training" if self.trained else "Without end"
-            return f"{beyond} the sinusoids go on by their formula."
+            beyond = "Beyond the longest text seen in training," if self.trained else "Without "
+            "limit,"
+            return f"{beyond} the sinusoids continue by their formula."
         if self.trained is not None and self.trained < self.end:
             return (
-                "Positions beyond the longest text in training kept their random start; after "
-                f"position {self.end - 1} the table ends and the model refuses longer texts."
+                "Positions beyond the longest text in training kept their random initial values; "
+                f"after position {self.end - 1} the table ends and the model refuses longer texts."
             )
-        return f"After position {self.end - 1} the table ends: the model refuses longer texts."
+        return f"After position {self.end - 1} the table ends, and the model refuses longer texts."
 
 
 def region_brush(extent: Extent, position: int, theme: Theme, origin: QPointF) -> QBrush | None:

@@ -97,7 +97,7 @@ def draw_histograms(
     painter.setPen(theme.color("soft"))
     first = min((cell.top() for cell in layout.cells.values()), default=layout.large.bottom())
     title = QRectF(layout.large.left(), first - 2 * line - GRID, layout.large.width(), line)
-    text = "every head of this kind · rows layers, columns heads"
+    text = "every head of this kind · rows: layers, columns: heads"
     painter.drawText(title, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
     painter.setPen(theme.color("faint"))
     for head, cell in layout.cells.items():
@@ -148,8 +148,8 @@ def _draw_large(
     painter.setPen(theme.color("soft"))
     names = QRectF(plot.left(), plot.bottom() + GRID + line, plot.width(), line)
     advance = metrics.horizontalAdvance
-    weight_name = "weight, mean over the queries; "
-    taken = advance(weight_name) + 6 * GRID + advance("if spread evenly")
+    weight_name = "mean weight over the queries; "
+    taken = advance(weight_name) + 6 * GRID + advance("uniform attention")
     fitting = (text for text in _DISTANCE if taken + 2 * GRID + advance(text) <= plot.width())
     painter.drawText(names, Qt.AlignmentFlag.AlignRight, next(fitting, ""))
     painter.drawText(names, Qt.AlignmentFlag.AlignLeft, weight_name)
@@ -159,7 +159,7 @@ def _draw_large(
     painter.drawLine(QPointF(left, middle), QPointF(left + 4 * GRID, middle))
     painter.setPen(theme.color("soft"))
     names.setLeft(left + 5 * GRID)
-    painter.drawText(names, Qt.AlignmentFlag.AlignLeft, "if spread evenly")
+    painter.drawText(names, Qt.AlignmentFlag.AlignLeft, "uniform attention")
 
 
 def _draw_small(

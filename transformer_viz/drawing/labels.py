@@ -89,7 +89,7 @@ def describe_at(tokens: Sequence[Token], index: int) -> str:
         place = f"{which} of {sum(sizes)}"
         return f"{text}\n{place}" + (f", together {spelled}" if last - first > 1 else "")
     if index > 0 and not tokens[index].starts_word:
-        return f"{text}\ncontinues the word before"
+        return f"{text}\ncontinues the previous word"
     return text
 
 

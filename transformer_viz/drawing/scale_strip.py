@@ -12,7 +12,7 @@ from transformer_viz.theme import GRID, scaled_font
 
 _BAR = QSizeF(20 * GRID, 2 * GRID)
 _SWATCH = QSizeF(4 * GRID, 3 * GRID)
-_HATCHED = "masked: not there yet"
+_HATCHED = "masked: not yet generated"
 
 
 def scale_strip_width(legend: Legend, font: QFont) -> float:

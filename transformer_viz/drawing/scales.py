@@ -37,32 +37,32 @@ def explain_scale(scale: Scale, quantity: Quantity) -> str:
     match scale:
         case Scale.ABSOLUTE if weights:
             return (
-                "The weight itself, from 0 to 1: the same colour is the same weight in every head "
-                "and every text."
+                "The weight itself, from 0 to 1: the same colour means the same weight in every "
+                "head and every text."
             )
         case Scale.ABSOLUTE:
             return (
-                f"From 0 to the largest {noun} of all {each}s of this kind: the same colour is the "
-                f"same {noun} in every {each} of this text."
+                f"From 0 to the largest {noun} of all {each}s of this kind: the same colour means "
+                f"the same {noun} in every {each} for this text."
             )
         case Scale.ROW:
             return (
-                f"{noun.capitalize()} / largest {noun} of its row: where each row has most. "
-                "Rows cannot be compared with each other."
+                f"{noun.capitalize()} / largest {noun} of its row: shows where each row is "
+                "strongest. Rows cannot be compared with each other."
             )
         case Scale.HEAD:
             return (
-                f"{noun.capitalize()} / largest {noun} of the map: faint {each}s become visible. "
+                f"{noun.capitalize()} / largest {noun} of the map: makes faint {each}s visible. "
                 f"{each.capitalize()}s cannot be compared with each other."
             )
         case Scale.LOG:
-            span = "0.0001 to 1" if weights else "1/10,000 of the largest on"
+            span = "0.0001 to 1" if weights else "1/10,000 of the largest upwards"
             return (
-                f"log₁₀ of the {noun}, from {span}: the same step in colour is the same factor in "
+                f"log₁₀ of the {noun}, from {span}: equal steps in colour mean equal factors in "
                 f"{noun}."
             )
         case Scale.GAMMA:
-            return f"The square root of the {noun}, {noun}^0.5: what is small is drawn stronger."
+            return f"The square root of the {noun}, {noun}^0.5: brings out small values."
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from transformer_viz.drawing.score_picture import ScoreMarks, ScorePicture
 from transformer_viz.drawing.strips import draw_hatch, draw_strip
 from transformer_viz.theme import GRID, Theme, scaled_font
 
-MASKED_TEXT = "masked: s becomes −∞, there is no weight"
+MASKED_TEXT = "masked: s becomes −∞, so there is no weight"
 INDEX_WIDTH = 9 * GRID
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

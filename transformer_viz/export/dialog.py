@@ -44,15 +44,17 @@ TITLES = {
     Subject.TRACE: "Whole &trace",
 }
 EXPLANATIONS = {
-    Format.PNG: "An image of pixels, for slides and web pages.",
-    Format.SVG: "Lines and texts that stay sharp and can be edited, for web pages and drawings.",
-    Format.PDF: "Lines and texts that stay sharp, fonts included, for papers.",
-    Format.CSV: "A table with the keys in the first row, the queries in the first column and what "
-    "it holds in the corner. "
-    "Masked cells are empty; a token that a spreadsheet would compute begins with an apostrophe.",
-    Format.TSV: "The same table with tabs, which can be pasted into a spreadsheet.",
-    Format.GIF: "An animation: each step adds the row that chose the next token.",
-    Format.NPZ: "Every map of every head with its tokens, for NumPy; this program reads it again.",
+    Format.PNG: "Pixel image, for slides and web pages.",
+    Format.SVG: "Vector graphic whose lines and text stay sharp and editable, for web pages and "
+    "drawings.",
+    Format.PDF: "Vector graphic with embedded fonts, for papers.",
+    Format.CSV: "Table with the keys in the first row, the queries in the first column and the "
+    "quantity "
+    "in the corner. Masked cells are empty; a token that a spreadsheet would take for a "
+    "formula gets an apostrophe in front.",
+    Format.TSV: "The same table separated by tabs, ready to paste into a spreadsheet.",
+    Format.GIF: "Animation in which each step adds the row that chose the next token.",
+    Format.NPZ: "Every map of every head with its tokens, for NumPy; this program can open it.",
 }
 LEAST_POINTS, MOST_POINTS = 6, 48
 _PREVIEW = (80 * GRID, 56 * GRID)
@@ -83,11 +85,12 @@ class ExportDialog(Dialog):
             self.shape.addItem(shape[:1].upper() + shape[1:], shape)
         self.width_box = _number("Width", "px", NARROWEST, WIDEST)
         self.width_box.setToolTip(
-            "Of the whole figure, 96 to an inch: a slide has 1,280. The scale multiplies it."
+            "Width of the whole figure in pixels at 96 per inch; a slide has 1,280. The scale "
+            "multiplies it."
         )
         self.text_size = _number("Text size", "pt", LEAST_POINTS, MOST_POINTS)
-        self.text_size.setToolTip("All that is drawn grows with it.")
-        self.caption = QCheckBox("&Name sentence and model in it")
+        self.text_size.setToolTip("Everything in the figure scales with it.")
+        self.caption = QCheckBox("Caption with se&ntence and model")
         self.dialect = QComboBox()
         self.dialect.setAccessibleName("For")
         for dialect in Dialect:
@@ -105,7 +108,7 @@ class ExportDialog(Dialog):
             label.setTextFormat(Qt.TextFormat.PlainText)
             set_role(label, "soft")
         self.copy = QPushButton("&Copy")
-        self.copy.setToolTip("Put it on the clipboard")
+        self.copy.setToolTip("Copy to the clipboard")
         self.save = QPushButton("&Save…")
         self.save.setDefault(True)
         self._lay_out()

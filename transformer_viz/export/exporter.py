@@ -51,7 +51,7 @@ class Format(StrEnum):
 
 class Colors(StrEnum):
     SHOWN = "as shown"
-    LIGHT = "light, as for paper"
+    LIGHT = "light, for paper"
 
 
 FORMATS: dict[Subject, tuple[Format, ...]] = {
@@ -178,7 +178,7 @@ class Exporter(QObject):
             if export.format is Format.PNG:
                 size = size * export.scale
                 return f"{size.width():,} × {size.height():,} pixels"
-            return f"{size.width():,} × {size.height():,}, any size without loss"
+            return f"{size.width():,} × {size.height():,}, scalable"
         if export.subject is Subject.TRACE:
             maps, size_ = maps_size(trace)
             return f"{maps:,} maps, {in_words(size_)} before compression"
@@ -200,7 +200,7 @@ class Exporter(QObject):
             if size > MOST_TRACE_BYTES:
                 raise UserError(
                     f"This trace takes {in_words(size)} and the limit is "
-                    f"{in_words(MOST_TRACE_BYTES)}; shorten the text, or save single maps."
+                    f"{in_words(MOST_TRACE_BYTES)}; shorten the text or save single maps."
                 )
             return lambda progress: save_npz(trace, path, progress)
         make = self._making(export)
@@ -236,7 +236,9 @@ class Exporter(QObject):
         def make(_progress: Progress) -> bytes:
             axes = map_axes(found.trace, heads[0].kind, options)
             if axes.empty:
-                raise UserError("Every token is hidden; show the special tokens to export them.")
+                raise UserError(
+                    "Every token is hidden; turn off “Hide special tokens” to export them."
+                )
             shown = head_map(found.trace, heads, axes.rows, axes.columns)
             rows, columns = axes.rows.tokens, axes.columns.tokens
             title = map_title(found.quantity, heads, averaged=True)
@@ -251,14 +253,16 @@ class Exporter(QObject):
         trace, options = self._trace(), self._session.options
         head = self._head(Subject.DECODING)
         if head.kind not in trace.kinds or head.kind is AttentionKind.ENCODER_SELF:
-            raise UserError("This trace has no decoder, so no decoding can be shown.")
+            raise UserError("This trace has no decoder, so there is no decoding to export.")
 
         def make(progress: Progress) -> bytes:
             from transformer_viz.export.animation import Decoding, to_gif
 
             axes = map_axes(trace, head.kind, options)
             if axes.empty:
-                raise UserError("Every token is hidden; show the special tokens to export them.")
+                raise UserError(
+                    "Every token is hidden; turn off “Hide special tokens” to export them."
+                )
             picture = head_picture(trace, [head], axes, options).matrix
             title = _with_gates(head_title(head), trace)
             return to_gif(Decoding(title, head.kind, picture), style, scale, progress)

@@ -28,8 +28,8 @@ _WRAPPED = int(Qt.TextFlag.TextWordWrap)
 
 
 class Shape(StrEnum):
-    PICTURE = "as the picture"
-    SLIDE = "16:9, for a slide"
+    PICTURE = "as shown"
+    SLIDE = "16:9, for slides"
 
 
 @dataclass(frozen=True, slots=True)

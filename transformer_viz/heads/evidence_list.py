@@ -15,7 +15,7 @@ from transformer_viz.heads.report import Evidence, Role
 from transformer_viz.theme import GRID, grown, scaled_font
 from transformer_viz.views.row_list import RowList
 
-NOTHING = "No sentences: the score is not above the baseline."
+NOTHING = "No example sentences: the score is not above the baseline."
 _ROW = 6 * GRID
 _SCORE = 10 * GRID
 _CELL = 28 * GRID
@@ -39,8 +39,8 @@ class EvidenceList(RowList):
         self._kind = kind
         self._rows = []
         if role is not None:
-            self._add("Shows it best", role.best)
-            self._add("Shows it worst", role.worst)
+            self._add("Best examples", role.best)
+            self._add("Worst examples", role.worst)
             if not self._rows:
                 self._rows = [NOTHING]
         self.verticalScrollBar().setValue(0)
@@ -63,7 +63,9 @@ class EvidenceList(RowList):
         alone = self._kind is AttentionKind.ENCODER_SELF
         texts = [one.source] if alone else [one.source, one.target]
         cell = f"{self._cell(one)}, score {signed(one.score)}."
-        return "\n".join([*texts, f"{cell} Enter or click: show it with the head."])
+        return "\n".join(
+            [*texts, f"{cell} Click or press Enter to show it with the head selected."]
+        )
 
     def draw(self, painter: QPainter, row: int, rect: QRect) -> None:
         one, theme = self._rows[row], self.theme

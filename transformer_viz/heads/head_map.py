@@ -184,7 +184,7 @@ def _legend(shown: str, is_role: bool, largest: float) -> Legend:
     share = is_role or column(shown).share
     ticks = ((1.0, compact(largest)), (0.5, compact(largest / 2)), (0.0, "0"))
     scale = "absolute 0–1" if share else "0 – largest"
-    return Legend((*name.split(", "), scale, *(("◥ role passed",) if is_role else ())), ticks)
+    return Legend((*name.split(", "), scale, *(("◥ passes the role",) if is_role else ())), ticks)
 
 
 def _largest(values: Mapping[Head, float | None]) -> float:

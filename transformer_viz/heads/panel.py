@@ -41,12 +41,12 @@ from transformer_viz.views.placeholder import Placeholder
 TABLE, MAP, RESOLVING = 0, 1, 2  # tabs
 _LEFT_SHARE = (58, 42)
 NOT_MEASURED = (
-    "The heads of {} have not been measured",
-    "Measure the heads runs a sample of sentences through the model, in about a minute: then each "
-    "head has its numbers, the roles whose published threshold it passes, and the sentences that "
-    "show them.",
+    "The heads of {} have not been measured yet",
+    "“Measure the heads” runs a sample of sentences through the model, which takes about a "
+    "minute. Each head then has its statistics, the roles whose published threshold it passes, "
+    "and the sentences that show them.",
 )
-MEASURING = ("Measuring…", "You can go on working; the result appears here and is kept.")
+MEASURING = ("Measuring…", "You can continue working; the result appears here and is stored.")
 NO_MODEL = ("No model yet", "Open a model to measure its heads.")
 
 
@@ -107,7 +107,7 @@ class HeadsPanel(Panel):
 
     def _lay_out(self) -> None:
         self.tabs = QTabBar()
-        self.tabs.setAccessibleName("Views of the heads")
+        self.tabs.setAccessibleName("Pages of the Heads panel")
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
         for title in ("Tab&le", "Ma&p", "Which head resolves “&it”?"):

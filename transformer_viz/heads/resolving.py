@@ -18,8 +18,8 @@ from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Search, Session
 
 LANE = "pairs"
-MEASURING = "Judging the heads by minimal pairs…"
-NO_MODEL = "Open a model to ask it."
+MEASURING = "Testing the heads on minimal pairs…"
+NO_MODEL = "Open a model first."
 
 
 class Resolving(QObject):

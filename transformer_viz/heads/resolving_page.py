@@ -58,7 +58,7 @@ class ResolvingPage(Panel):
         self.rows = HeadRows(session, resolving)
         self._words = _Words(resolving)
         self._said = ElidedLabel("")
-        self.flip = QPushButton("Flip the ad&jective")
+        self.flip = QPushButton("Switch ad&jective")
         self.flip.setToolTip("Show the other sentence (Space)")
         self._empty = Placeholder()
         self._lay_out()
@@ -146,8 +146,8 @@ class ResolvingPage(Panel):
                 f"{word}: “it” is the {one.means}"
                 for word, one in zip(pair.adjectives, pair.sides, strict=True)
             ]
-            judged = " The shares are with every head on." if self._session.gates else ""
-            self._said.setText(f"{' · '.join(parts)}. Framed: the noun that is meant.{judged}")
+            judged = " The shares were measured with all heads on." if self._session.gates else ""
+            self._said.setText(f"{' · '.join(parts)}. Framed: the antecedent of “it”.{judged}")
         self.rows.viewport().update()
         self._words.update()
 
@@ -161,8 +161,8 @@ class ResolvingPage(Panel):
 
 
 _HINT = (
-    "Every head is judged by 100 pairs of sentences that differ in one adjective: does its "
-    "heaviest word follow the noun that “it” means?"
+    "Each head is tested on 100 pairs of sentences that differ in one adjective: does its "
+    "largest weight follow the antecedent of “it”?"
 )
 
 
@@ -179,7 +179,7 @@ class HeadRows(RowList):
         self._heads: list[Head] = []
         self._color_map = ColorMap.PAPER
         self._table = lookup_table(self._color_map, LIGHT)
-        self.setAccessibleName("Heads that resolve it, best first")
+        self.setAccessibleName("Heads that resolve “it”, best first")
         self.chosen.connect(lambda row: self.showWanted.emit(self._heads[row]))
 
     def _columns(self, count: int) -> WordColumns:

@@ -12,7 +12,7 @@ from transformer_viz.theme import GRID
 from transformer_viz.views.wording import head_numbers, plain_tooltip
 
 SHOWN = 2
-NO_ROLE = "No role: no published threshold is passed."
+NO_ROLE = "No role: this head passes no published threshold."
 
 
 class RoleLines(QWidget):
@@ -27,9 +27,9 @@ class RoleLines(QWidget):
         self.lines = QLabel()
         self.lines.setTextFormat(Qt.TextFormat.PlainText)
         self.lines.setWordWrap(True)
-        self.lines.setAccessibleName("Roles of the head")
+        self.lines.setAccessibleName("Roles of this head")
         self.open = QPushButton()
-        self.open.setAccessibleName("What the head does over a corpus")
+        self.open.setAccessibleName("What this head does over a corpus")
         self.open.clicked.connect(self.wanted)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -58,5 +58,5 @@ class RoleLines(QWidget):
         self.lines.setText(which + ("\n".join(lines) or NO_ROLE))
         all_of_it = [f"{role_name(role).short}: {judgement(role)}" for role in roles]
         self.lines.setToolTip(plain_tooltip("\n".join([*all_of_it, measured_on(measured)])))
-        self.open.setText("Sentences that show it…")
-        self.open.setToolTip("Everything measured of this head")
+        self.open.setText("Example sentences…")
+        self.open.setToolTip("Show everything measured for this head")

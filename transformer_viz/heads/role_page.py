@@ -13,7 +13,7 @@ from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.wording import head_title
 
-NOTHING = "No role: none of the published thresholds is reached."
+NOTHING = "No role: this head passes no published threshold."
 
 
 class RolePage(QWidget):
@@ -28,7 +28,7 @@ class RolePage(QWidget):
         self._title, self._claim, self._judgement = _label("title"), _label(""), _label("soft")
         self.roles = QComboBox()
         for part in (self.roles, self.roles.view()):
-            part.setAccessibleName("Role of the head")
+            part.setAccessibleName("Role of this head")
         self.roles.setMinimumContentsLength(14)
         self.roles.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
@@ -108,7 +108,7 @@ class RolePage(QWidget):
             self._judgement.setText("")
         else:
             name = role_name(role)
-            self._claim.setText(f"{'It' if role.passed else 'Not shown: that it'} {name.claim}.")
+            self._claim.setText(f"{'It' if role.passed else 'Not confirmed: it'} {name.claim}.")
             self._judgement.setText(judgement(role))
             for label in (self._claim, self._judgement):
                 label.setToolTip(name.definition)

@@ -23,8 +23,8 @@ from transformer_viz.training.wording import duration
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.number_boxes import WholeBox
 
-FILES = "Pairs or texts (*.tsv *.tmx *.txt *.gz *.bz2 *.xz *.zip);;All files (*)"
-_ALIGNED = ("The sentences, one a line", "Their translations, line by line")
+FILES = "Sentence pairs or texts (*.tsv *.tmx *.txt *.gz *.bz2 *.xz *.zip);;All files (*)"
+_ALIGNED = ("Choose the sentences, one per line", "Choose their translations, one per line")
 _MOST_SENTENCES = 100_000
 _STEPS = 1000
 _FILE, _TWO_FILES = "", ","
@@ -39,23 +39,23 @@ class RunBar(QWidget):
         self._shown: object = None  # whose question the controls show
         self.measure = QPushButton("&Measure the heads")
         self.measure.setToolTip(
-            "Run the sentences through the model and measure what every head does; "
-            "this takes about a minute and goes on in the background"
+            "Run sentences through the model and measure what each head does; takes about a "
+            "minute, in the background"
         )
         self.sentences = WholeBox()
         self.sentences.setRange(10, _MOST_SENTENCES)
         self.sentences.setSingleStep(100)
         self.sentences.setGroupSeparatorShown(True)
         self.sentences.setSuffix(" sentences")
-        self.sentences.setAccessibleName("Sentences to measure on")
+        self.sentences.setAccessibleName("Number of sentences")
         self.corpus = QComboBox()
         for named in (self.corpus, self.corpus.view()):
-            named.setAccessibleName("Corpus to measure on")
+            named.setAccessibleName("Corpus")
         self.corpus.setToolTip("Only the generated corpus has gold annotations")
         self.importance = QCheckBox("Imp&ortance")
         self.importance.setToolTip(
-            "Also how much the translation depends on each head (Michel et al. 2019); "
-            "takes longer, and needs translations"
+            "Also measure how strongly the loss depends on each head (Michel et al. 2019); takes "
+            "longer and needs translations"
         )
         self.cancel = QPushButton("Cancel")
         self.cancel.setAccessibleName("Cancel measuring")
@@ -66,7 +66,7 @@ class RunBar(QWidget):
         self.bar.setAccessibleName("Progress of measuring")
         self.said = ElidedLabel("soft")
         self.csv = QPushButton("S&ave CSV…")
-        self.csv.setToolTip("The table with all numbers and roles, for spreadsheets")
+        self.csv.setToolTip("Save the table with all statistics and roles for a spreadsheet")
         row = QHBoxLayout(self)
         row.setContentsMargins(3 * GRID, GRID, 3 * GRID, GRID)
         row.setSpacing(2 * GRID)
@@ -160,7 +160,7 @@ class RunBar(QWidget):
             return
         self.corpus.setCurrentIndex(self._chosen)
         if wanted == _FILE:
-            titles = {"A table of sentences and translations, or a text": FILES}
+            titles = {"Choose a table of sentence pairs, or a text": FILES}
         else:
             titles = dict.fromkeys(_ALIGNED, "All files (*)")
         names: list[str] = []

@@ -114,7 +114,7 @@ class HeadsTable(QTableView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Heads, measured")
+        self.setAccessibleName("Measured heads")
         self.rows = HeadsModel(self)
         self._sorted = QSortFilterProxyModel(self)
         self._sorted.setSourceModel(self.rows)

@@ -35,8 +35,8 @@ class Column:
 
 
 _ALIGNMENT_ERROR = (
-    "Alignment error rate (Och & Ney 2003) where each row of the decoder links the word that it {} "
-    "to its heaviest word of the source; 0 is best."
+    "Alignment error rate (Och & Ney 2003) when each decoder row links the word that it {} to "
+    "the source word with its largest weight; 0 is best."
 )
 _COLUMNS = {
     "confidence": Column(
@@ -55,7 +55,7 @@ _COLUMNS = {
     "entropy_normalised": Column(
         "entropy, normalised",
         "entr. /max",
-        "Entropy divided by the most there could be, the logarithm of the number of keys allowed.",
+        "Entropy divided by its maximum, the logarithm of the number of allowed keys.",
     ),
     "mean_distance": Column(
         "mean distance",
@@ -67,23 +67,24 @@ _COLUMNS = {
     "median_distance": Column(
         "median distance",
         "median",
-        "Half of all weight lies at most so many tokens away.",
+        "Half of all weight lies within this many tokens.",
         digits=0,
         share=False,
     ),
     "special_share": Column(
-        "on specials", "specials", "Mean weight on tokens such as </s> (Clark et al. 2019)."
+        "on special tokens", "specials", "Mean weight on tokens such as </s> (Clark et al. 2019)."
     ),
     "sink_score": Column(
         "sink",
         "sink",
-        "The weight that the key gets which receives most, averaged over the queries "
-        "(after Xiao et al. 2023).",
+        "Weight on the key that receives the most, averaged over the queries (after Xiao et al. "
+        "2023).",
     ),
     "effective_span": Column(
         "effective span",
         "span",
-        "2 to the entropy of a row: so many tokens an even spread would lie on.",
+        "2 to the power of the entropy of a row: uniform attention over this many tokens would "
+        "have the same entropy.",
         digits=1,
         share=False,
     ),
@@ -93,7 +94,7 @@ _COLUMNS = {
         "Mean weight at j = round(i·n/m): how far the translation follows the order of the source.",
     ),
     "alignment_error_fed": Column(
-        "alignment error, word fed", "AER fed", _ALIGNMENT_ERROR.format("is fed")
+        "alignment error, word read", "AER read", _ALIGNMENT_ERROR.format("reads")
     ),
     "alignment_error_predicted": Column(
         "alignment error, word predicted", "AER pred.", _ALIGNMENT_ERROR.format("predicts")
@@ -101,16 +102,16 @@ _COLUMNS = {
     IMPORTANCE: Column(
         "importance",
         "import.",
-        "Mean over the sentences of |∂loss/∂gate| (Michel et al. 2019, section 4.1): how steeply "
-        "the loss hangs on the head, nats a token.",
+        "Mean over the sentences of |∂loss/∂gate| (Michel et al. 2019, section 4.1): how "
+        "strongly the loss depends on the head, in nats per token.",
         digits=4,
         share=False,
     ),
     EFFECT: Column(
         "effect",
         "effect",
-        "What the loss gains when this head alone is switched off, nats a token, measured on the "
-        "first 200 sentences; below 0 the model is better without it.",
+        "Increase in loss when this head alone is switched off, in nats per token, measured on "
+        "the first 200 sentences; below 0 the model is better without it.",
         digits=4,
         share=False,
     ),
@@ -140,11 +141,11 @@ class RoleName:
     definition: str
 
 
-_HEAVIEST = "Share of the queries whose heaviest token, specials apart, is "
+_HEAVIEST = "Share of the queries whose largest weight, special tokens excluded, is on "
 _GOLD_SHARE = (
-    "Share of the words whose heaviest word is the right one, by the grammar's own annotation; "
-    "punctuation, specials and the word itself do not count. The role is given from 10 per cent "
-    "points above always looking equally far (Voita et al. 2019)."
+    "Share of words whose largest weight is on the right word, by the grammar's gold annotation; "
+    "punctuation, special tokens and the word itself do not count. The role requires 10 "
+    "percentage points more than a fixed-distance baseline (Voita et al. 2019)."
 )
 _SINKS = {
     "end": "the end of the sentence",
@@ -153,13 +154,15 @@ _SINKS = {
 }
 _PLACES = {-1: "the token before", 0: "the token itself", 1: "the token after"}
 _SORTS = {
-    "positional": RoleName("position", "", _HEAVIEST + "at one fixed offset (Voita et al. 2019)."),
+    "positional": RoleName(
+        "position", "", _HEAVIEST + "the token at one fixed offset (Voita et al. 2019)."
+    ),
     "sink": RoleName(
-        "sink", "", "Mean weight on one token, whatever the query is (Xiao et al. 2023)."
+        "sink", "", "Mean weight on one token, whatever the query (Xiao et al. 2023)."
     ),
     "broad": RoleName(
         "broad",
-        "looks at everything a little",
+        "spreads its attention widely",
         "1 − the largest weight of a row, over the rows of 20 keys or more (Clark et al. 2019).",
     ),
     "diagonal": RoleName(
@@ -170,11 +173,11 @@ _SORTS = {
     "rare-word": RoleName(
         "rare word",
         "looks at the rarest word of the sentence",
-        _HEAVIEST + "the rarest of the sentence (Voita et al. 2019).",
+        _HEAVIEST + "the rarest word of the sentence (Voita et al. 2019).",
     ),
 }
 _GOLD = {
-    "coreference": ("“it”", "the pronoun", "the noun it means"),
+    "coreference": ("“it”", "the pronoun", "its antecedent"),
     "possessive": ("possessive", "the possessive", "the owner"),
     "relative": ("relative", "the relative pronoun", "its noun"),
     "subject": ("subject", "the verb", "its subject"),
@@ -182,7 +185,7 @@ _GOLD = {
     "object": ("object", "the object", "its verb"),
     "indirect_object": ("indirect object", "the indirect object", "its verb"),
     "attribute": ("attribute", "the adjective", "its noun"),
-    "predicate": ("predicate", "the adjective", "what it is said of"),
+    "predicate": ("predicate", "the adjective", "what it describes"),
     "auxiliary": ("auxiliary", "the verb", "its auxiliary"),
     "perfect": ("perfect", "the participle", "its “have”"),
     "future": ("future", "the infinitive", "“will”"),
@@ -195,7 +198,7 @@ _GOLD = {
     "two_way": ("two-way", "the preposition", "its verb"),
     "comparative": ("comparative", "“than”", "its comparative"),
     "causative": ("causative", "“make”", "its comparative"),
-    "coordination": ("coordination", "the conjunct", "the first one"),
+    "coordination": ("coordination", "the conjunct", "the first conjunct"),
     "negation": ("negation", "the negation", "its verb"),
 }
 """Short name, the word that needs another one, and that one."""
@@ -212,13 +215,13 @@ def sort_name(sort: str) -> RoleName:
 
 
 _ALONE = {
-    "coreference": "the noun that is meant",
+    "coreference": "the antecedent",
     "predicate": "what is described",
     "fronted": "what stands before the verb",
 }
 """The word that is needed, named without the other one; of other relations "its" becomes "the"."""
 
-_BY = {"fed": ", a row standing for the word it is fed", "predicted": ", for the word it predicts"}
+_BY = {"fed": " by the word each row reads", "predicted": " by the word each row predicts"}
 
 
 def role_name(role: Role) -> RoleName:
@@ -231,7 +234,7 @@ def role_name(role: Role) -> RoleName:
         return replace(general, short=f"position {place}", claim=f"looks at {where}")
     if role.sort == "sink":
         where = _SINKS.get(role.on, role.on)
-        return replace(general, claim=f"rests on {where}, whatever the query is")
+        return replace(general, claim=f"mostly attends to {where}, whatever the query")
     if role.sort.startswith(GOLD):
         return replace(general, claim=_link(role))
     return general
@@ -240,7 +243,7 @@ def role_name(role: Role) -> RoleName:
 def judgement(role: Role) -> str:
     """Score, baseline and threshold in words."""
     if role.links is None:
-        text = f"Score {role.score:.2f}; baseline {role.baseline:.2f} (an even spread)"
+        text = f"Score {role.score:.2f}; baseline {role.baseline:.2f} (uniform attention)"
         threshold, count = f"{role.threshold:.2f}", role.rows
     else:
         text = (
@@ -248,12 +251,12 @@ def judgement(role: Role) -> str:
             f"baseline {percent(role.baseline)}"
         )
         if role.offset is not None:
-            text += f" (always {_away(role.offset)})"
+            text += f" (fixed distance: {_away(role.offset)})"
         threshold, count = percent(role.threshold), role.links
     if count is not None and count < FEWEST_ROWS:
-        return f"{text}: too few to give the role."
+        return f"{text}: too few to assign the role."
     if role.threshold > 1:
-        return f"{text}: no head could be clearly better, so this shows nothing."
+        return f"{text}: no head could be clearly better, so this proves nothing."
     return f"{text}, threshold {threshold}: {'passed' if role.passed else 'not passed'}."
 
 
@@ -269,7 +272,7 @@ def _link(role: Role) -> str:
 
 def _away(offset: int) -> str:
     if not offset:
-        return "at the same place"
+        return "0 words"
     words = "word" if abs(offset) == 1 else "words"
     return f"{abs(offset)} {words} {'ahead' if offset > 0 else 'back'}"
 
@@ -284,7 +287,7 @@ def measured_on(measured: Measured) -> str:
     corpus, number = measured.question.corpus, f"{measured.question.sentences:,}"
     many = f"{number} generated sentences"
     if corpus != GRAMMAR:
-        many = f"at most {number} sentences of {corpus_name(corpus)}"
+        many = f"up to {number} sentences of {corpus_name(corpus)}"
     return f"{many}, {measured.day or 'measured beforehand'}"
 
 

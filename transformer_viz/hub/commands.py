@@ -48,4 +48,4 @@ class HubCommands(QObject):
 
     def _on_arrived(self, repository: str) -> None:
         if self.dialog is None or not self.dialog.isVisible():
-            self._window.say(f"{repository} is downloaded; File, Get a model opens it.")
+            self._window.say(f"{repository} has been downloaded; open it with File ▸ Get a model.")

@@ -21,8 +21,8 @@ from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.training.wording import byte_size, duration
 
 ABOUT = (
-    "Transformers of the OPUS-MT project (Tiedemann and Thottingal 2020), from the Hugging Face "
-    "hub. Nobody is asked over the network before you press a button here."
+    "Transformers from the OPUS-MT project (Tiedemann and Thottingal 2020) on the Hugging Face "
+    "hub. Nothing is sent over the network until you press a button here."
 )
 FIRST = "en-de"  # is chosen at the start
 _SIZE = (176 * GRID, 140 * GRID)
@@ -42,8 +42,8 @@ class GetModel(QDialog):
         about = _text("soft")
         about.setText(ABOUT)
         self.search = QLineEdit()
-        self.search.setAccessibleName("Find a pair of languages")
-        self.search.setPlaceholderText("Languages, a pair as in en-de, or OWNER/NAME")
+        self.search.setAccessibleName("Find a language pair")
+        self.search.setPlaceholderText("Languages, a pair such as en-de, or OWNER/NAME")
         self.search.setClearButtonEnabled(True)
         self.list = PairList()
         self.name = _text("title")
@@ -53,7 +53,7 @@ class GetModel(QDialog):
         self.bar.setRange(0, _STEPS)
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(2 * GRID)
-        self.bar.setAccessibleName("Progress of the download")
+        self.bar.setAccessibleName("Download progress")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         role = QDialogButtonBox.ButtonRole.ActionRole
         self.action = self.buttons.addButton("", role)
@@ -153,7 +153,7 @@ class GetModel(QDialog):
         download = self._download
         about, progress = download.about.get(repository), download.progress
         if not repository:
-            return "No pair of the list has these words."
+            return "No language pair matches."
         if download.downloading and progress is not None:
             left = progress.seconds_left
             time = "" if left is None else f", {duration(left)} left"
@@ -161,11 +161,14 @@ class GetModel(QDialog):
         if download.running:
             return "Asking the hub…"
         if repository in download.here:
-            return f"Downloaded, in {download.here[repository]}"
+            return f"Downloaded to {download.here[repository]}"
         if about is None:
             return "Size and licence are not known yet."
-        kept = f", of which {byte_size(about.here)} are here" if about.here else ""
-        return f"{byte_size(about.size)}{kept}; licence: {about.licence}\nGoes into {about.folder}"
+        kept = f", of which {byte_size(about.here)} already downloaded" if about.here else ""
+        return (
+            f"{byte_size(about.size)}{kept}; licence: {about.licence}\nWill be stored in "
+            f"{about.folder}"
+        )
 
     def _button(self, repository: str) -> str:
         download = self._download

@@ -13,7 +13,7 @@ from core.remote.hub_cache import cached_models
 from transformer_viz.measuring import Progress, read_progress
 from transformer_viz.training.child import Child
 
-UNREADABLE = "The answer of the process cannot be read; try again."
+UNREADABLE = "The process returned an unreadable answer; try again."
 
 
 @dataclass(frozen=True, slots=True)

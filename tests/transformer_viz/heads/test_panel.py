@@ -162,7 +162,7 @@ def test_a_role_is_told_with_score_baseline_and_threshold(desk: Desk, panel: Hea
     desk.session.select(kind=E, layer=0, head=1)
     said = texts(panel)
     assert "It looks at the token before." in said
-    assert "Score 0.95; baseline 0.20 (an even spread), threshold 0.90: passed." in said
+    assert "Score 0.95; baseline 0.20 (uniform attention), threshold 0.90: passed." in said
     roles = panel.page.roles
     assert roles.itemText(0) == "✓ position −1  0.95"
     index = roles.findData("gold:coreference")
@@ -180,17 +180,20 @@ def test_a_decoder_row_has_two_readings(desk: Desk, panel: HeadsPanel) -> None:
     desk.measure()
     desk.session.select(kind=C, layer=0, head=1)
     panel.page.prefer("gold:coreference")
-    assert any("of 128, for the word it predicts; baseline" in text for text in texts(panel))
+    assert any("of 128 by the word each row predicts; baseline" in text for text in texts(panel))
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"rows": 19}, "Score 0.95; baseline 0.20 (an even spread): too few to give the role."),
+        (
+            {"rows": 19},
+            "Score 0.95; baseline 0.20 (uniform attention): too few to assign the role.",
+        ),
         (
             {"threshold": 1.05, "passed": False},
-            "Score 0.95; baseline 0.20 (an even spread): no head could be clearly better, so this "
-            "shows nothing.",
+            "Score 0.95; baseline 0.20 (uniform attention): no head could be clearly better, so "
+            "this proves nothing.",
         ),
         ({"sort": "gold:coreference", "name": "gold:coreference", "direction": "backward"}, ""),
     ],

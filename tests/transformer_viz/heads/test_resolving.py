@@ -126,7 +126,7 @@ def test_nothing_is_asked_before_somebody_looks(shown: Shown) -> None:
 
 def test_without_a_model_it_says_so(shown: Shown) -> None:
     shown.page.show()
-    assert "Open a model to ask it." in texts(shown.page)
+    assert "Open a model first." in texts(shown.page)
 
 
 def test_space_flips_the_adjective_from_wherever_the_keyboard_is(shown: Shown) -> None:

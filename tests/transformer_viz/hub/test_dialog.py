@@ -75,7 +75,7 @@ def test_words_that_find_nothing(hub: Hub, dialog: GetModel) -> None:
     dialog.search.setText("Klingon please")
     assert shown(dialog.list) == []
     assert dialog.list.repository == ""
-    assert dialog.said.text() == "No pair of the list has these words."
+    assert dialog.said.text() == "No language pair matches."
     assert not dialog.action.isEnabled()
     QTest.keyClick(dialog.search, Qt.Key.Key_Return)
     assert hub.child.asked == []
@@ -88,7 +88,7 @@ def test_ask_download_open(hub: Hub, dialog: GetModel, qtbot: QtBot) -> None:
     assert dialog.said.text() == "Asking the hub…"
     assert not dialog.list.isEnabled()
     hub.answer()
-    assert dialog.said.text() == f"298 MB; licence: CC BY 4.0\nGoes into {hub.folder}"
+    assert dialog.said.text() == f"298 MB; licence: CC BY 4.0\nWill be stored in {hub.folder}"
     assert dialog.action.text() == "&Download"
     click(dialog.action)
     hub.child.progressed.emit('{"done": 149000000, "total": 298000000, "seconds_left": 61.0}')
@@ -101,7 +101,7 @@ def test_ask_download_open(hub: Hub, dialog: GetModel, qtbot: QtBot) -> None:
     assert not dialog.isVisible()
     dialog.show()
     assert dialog.list.currentItem().text(STATE) == HERE
-    assert dialog.said.text() == f"Downloaded, in {hub.folder}"
+    assert dialog.said.text() == f"Downloaded to {hub.folder}"
     with qtbot.waitSignal(dialog.openWanted):
         click(dialog.action)
     assert len(hub.child.asked) == 2
@@ -125,7 +125,7 @@ def test_cancel_and_resume(hub: Hub, dialog: GetModel) -> None:
     click(dialog.cancel)
     assert hub.child.cancelled == 1
     assert dialog.action.text() == "&Resume the download"
-    assert "298 MB, of which 120 MB are here; licence: CC BY 4.0" in dialog.said.text()
+    assert "298 MB, of which 120 MB already downloaded; licence: CC BY 4.0" in dialog.said.text()
     assert not dialog.bar.isVisible()
     assert not dialog.cancel.isVisible()
     click(dialog.action)

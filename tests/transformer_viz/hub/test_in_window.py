@@ -48,7 +48,7 @@ def test_it_is_said_when_the_dialog_was_closed(hub: Hub, window: Window) -> None
     assert window.hub.dialog is not None
     window.hub.dialog.close()
     hub.answer(SIZE)
-    said = f"{REPOSITORY} is downloaded; File, Get a model opens it."
+    said = f"{REPOSITORY} has been downloaded; open it with File ▸ Get a model."
     assert window.status_line.currentMessage() == said
 
 

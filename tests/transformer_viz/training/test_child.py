@@ -104,7 +104,7 @@ def test_an_answer_that_cannot_be_parsed_is_a_failure(child: Child, qtbot: QtBot
     strict = Child()
     with qtbot.waitSignal(strict.failed) as failed:
         strict.run(["print('a warning of some library\\n{}')"])
-    assert "cannot be read" in failed.args[0]
+    assert "unreadable answer" in failed.args[0]
     assert not strict.running
 
 

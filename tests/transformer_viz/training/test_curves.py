@@ -286,7 +286,7 @@ def test_the_learning_rate_is_told_as_these_runs_have_it(learning: Curves, tmp_p
     assert steady.config is not None
     steady.config = steady.config.with_settings({"cooldown": 0.0})
     learning.show_runs([run, steady])
-    assert "Runs with a cool-down end with a linear fall to zero." in says(learning)
+    assert "In runs with a cool-down it ends with a linear fall to zero." in says(learning)
     learning.show_runs([steady])
     assert "falls with 1/√step" in says(learning)
     assert "linear" not in says(learning)

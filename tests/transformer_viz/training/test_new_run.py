@@ -196,7 +196,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, qtbot: QtBot) -> None:
     dialog = NewRun(Runs(tmp_path / "file"), parent)
     dialog.show()
     QTest.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    assert "cannot be made" in dialog.error.text()
+    assert "cannot be created" in dialog.error.text()
     assert dialog.isVisible()
     dialog.close()
 
@@ -286,7 +286,7 @@ def test_the_time_is_measured_and_the_measuring_cancelled(desk: Desk, qtbot: QtB
     QTest.mouseClick(estimate.measure_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not estimate.measuring, timeout=60_000)
     assert estimate.time.text().startswith("about ")
-    assert "updates an epoch" in estimate.time.text()
+    assert "updates per epoch" in estimate.time.text()
     desk.type("steps", "9")
     assert estimate.time.text() == "–"  # measured for other settings
 

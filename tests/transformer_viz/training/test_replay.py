@@ -383,7 +383,7 @@ def test_gold_scores_that_were_not_measured_are_said_to_be_missing(page: Attenti
     specialists = page.specialists
     row = specialists.statistic.findText("Pronoun right (gold)")
     specialists.statistic.setCurrentIndex(row)
-    assert "only where the generated corpus" in says(page)
+    assert "only for runs that train on the generated corpus" in says(page)
 
 
 def test_a_click_on_the_curve_replays_that_step(stage: Stage, page: AttentionPage, qtbot) -> None:
@@ -444,7 +444,7 @@ def test_what_the_decoder_is_fed_is_said_with_the_models_own_translation(
         f"The decoder reads: das Tier schlief   The model's own translation: {own}"
     )
     page.replay.choose_sentence(1)
-    assert "own translation, which changes with the step" in page.fed.text()
+    assert "own translation, which changes from step to step" in page.fed.text()
 
 
 def test_the_best_head_stands_in_for_one_that_the_run_lacks(

@@ -225,7 +225,7 @@ def test_the_note_at_closing_can_be_switched_off(
         shown.window.commands["show_training"].trigger()
         shown.window.close()
         (note,) = shown.window.findChildren(QMessageBox)
-        assert note.text() == "one trains on when the window is closed."
+        assert note.text() == "one continues training when the window is closed."
         (box,) = note.findChildren(QCheckBox)
         box.click()
         shown.click(button_of(note, "Cancel"))

@@ -95,9 +95,7 @@ def test_each_querys_heaviest_links_are_drawn(links: Links, trace: Trace) -> Non
     chosen = heaviest(trace.weights(E, 0, 0), 0.7)
     assert drawn(links) == set(zip(*map(np.ndarray.tolist, np.nonzero(chosen)), strict=True))
     count = int(chosen.sum())
-    assert f"up to 70% of its weight: {count} of 81 links drawn" in (
-        links.caption.text()
-    )
+    assert f"up to 70% of its weight: {count} of 81 links drawn" in (links.caption.text())
 
 
 def test_other_heads_bring_other_links(session: Session, links: Links, trace: Trace) -> None:
