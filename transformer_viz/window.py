@@ -56,7 +56,7 @@ from transformer_viz.views.target_chips import TargetChips
 
 HINT = (
     "Now change “tired” to “wide”: the translation of “it” and the row of “it” follow. "
-    "Click a tile on the left to see another head."
+    "Click a thumbnail on the left to see another head."
 )
 HEADS_SHARE = 0.24  # of the window's width, within these bounds
 HEADS_NARROWEST, HEADS_WIDEST = 300, 480

@@ -46,7 +46,7 @@ def test_without_a_choice_there_is_nothing_to_compare(stage: Stage, comparison: 
     assert comparison.status.phase is Phase.EMPTY
     assert comparison.status.message.startswith("Type a second sentence")
     comparison.choose_text("a b it c")
-    assert comparison.status.message.startswith("Both sides are the same.")
+    assert comparison.status.message.startswith("The two sides are identical.")
     comparison.choose_text("  ")
     assert comparison.text is None
     assert stage.backend.compared == []

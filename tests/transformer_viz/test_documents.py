@@ -137,8 +137,8 @@ def test_the_first_paragraph_of_a_text_is_one_line(tmp_path: Path, data: bytes, 
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b" \n\n ", "holds no text"),
-        (b"\xff\xfe\x00", "not a text in UTF-8"),
+        (b" \n\n ", "contains no text"),
+        (b"\xff\xfe\x00", "not UTF-8 text"),
         (b"word " * MAX_CHARACTERS, "longer than"),
         ("ü".encode() * MAX_CHARACTERS * 3, "longer than"),
     ],
@@ -213,7 +213,7 @@ def test_padding_in_a_trace_is_said_beside_what_is_shown(
     [
         ("a.npz", b"PK broken", "is not a trace"),
         ("a.tviz", b"{", "is not a session"),
-        ("a.txt", b"\xff", "not a text in UTF-8"),
+        ("a.txt", b"\xff", "not UTF-8 text"),
         ("a.bin", b"\0\0", "neither a model"),
         ("a.safetensors", b"", "is truncated"),
     ],

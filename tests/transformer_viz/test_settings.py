@@ -106,7 +106,7 @@ def test_a_file_that_may_not_be_read_or_written_is_left_alone(tmp_path: Path, mo
     loaded, notice = file.load()
     assert loaded.theme is (ThemeChoice.DARK if mode else ThemeChoice.SYSTEM)
     assert notice is not None
-    assert notice.startswith("Settings are not saved")
+    assert notice.startswith("Settings will not be saved")
     assert str(path) in notice
     assert file.save(Settings(alpha=1.0)) is None
     assert stat.S_IMODE(path.stat().st_mode) == mode

@@ -123,7 +123,7 @@ def test_nothing_but_specials_is_said_in_words(session, make_trace, heatmap: Hea
     session.select(kind=C)
     session.change_options(hide_specials=True)
     assert not heatmap.canvas.isVisible()
-    assert any("Only special tokens" in text for text in texts(heatmap))
+    assert any("There are only special tokens" in text for text in texts(heatmap))
     session.change_options(hide_specials=False)
     assert heatmap.canvas.isVisible()
 

@@ -304,7 +304,7 @@ def test_halves_pair_columns_that_lie_apart(open_view: Open) -> None:
 
 def test_a_learned_table_has_no_fixed_rotation(open_view: Open) -> None:
     view = open_view(learned(), page="shift")
-    assert view.shift.statement.text().startswith("No fixed rotation takes a learned PE(pos)")
+    assert view.shift.statement.text().startswith("No fixed rotation maps a learned PE(pos)")
 
 
 def test_sliders_reach_no_position_that_does_not_exist(open_view: Open) -> None:

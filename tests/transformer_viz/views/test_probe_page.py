@@ -69,13 +69,13 @@ def test_the_curves_are_those_of_the_chosen_relation(page: ProbePage, desk: Desk
         (0.4, 0.3, 0.2),
     ]
     assert picture.trained is None
-    assert not any("training never sees" in text for text in texts(page))
+    assert not any("are held out from training" in text for text in texts(page))
     assert desk.session.model is not None
     desk.session.set_model(replace(desk.session.model, provenance={"data": ["grammar", "a.tsv"]}))
     desk.qtbot.waitUntil(lambda: page.curves.picture is not None)
     assert page.curves.picture is not None
     assert page.curves.picture.trained == 12
-    assert any("training never sees" in text for text in texts(page))
+    assert any("are held out from training" in text for text in texts(page))
     page.relation.setCurrentIndex(1)
     picture = page.curves.picture
     assert picture is not None
@@ -146,7 +146,7 @@ def test_curves_come_one_by_one_and_stay_when_it_is_cancelled(
     assert any("Cancelled after 2 dependencies" in text for text in texts(page))
     desk.measure()
     assert page.relation.currentData() == "particle"
-    assert not any("Ended after" in text for text in texts(page))
+    assert not any("Cancelled after" in text for text in texts(page))
 
 
 def test_bands_are_as_wide_as_so_few_sentences_make_them(page: ProbePage, desk: Desk) -> None:
@@ -201,9 +201,9 @@ def test_a_distance_is_read_off_by_pointer_and_keys(
 
 def test_gated_heads_are_said_to_be_on(page: ProbePage, desk: Desk, trace: Trace) -> None:
     desk.measure()
-    assert not any("every head on" in text for text in texts(page))
+    assert not any("all heads on" in text for text in texts(page))
     desk.session.set_gates({Head(E, 0, 0): 0.0})
-    assert any("every head on" in text for text in texts(page))
+    assert any("all heads on" in text for text in texts(page))
 
 
 def test_beside_the_picture_of_another_model_the_one_measured_is_named(

@@ -185,7 +185,7 @@ def test_the_distance_slider_asks_for_farther_links(
     assert not looks, "no head is looked at anew"
     view.text.options.distance.setValue(view.text.options.distance.maximum())
     assert view.text.far_links.list.links == ()
-    assert any("No link reaches that far" in text for text in texts(view))
+    assert any("No link spans this distance" in text for text in texts(view))
 
 
 def test_special_tokens_count_when_wanted(view: ReachView, trace: Trace, qtbot: QtBot) -> None:
@@ -289,7 +289,7 @@ def test_its_picture_is_painted_into_a_file(
 
 def test_a_file_does_not_speak_of_columns_that_it_lacks(view: ReachView) -> None:
     text = view.text
-    assert "At the right" in text.caption.text()
+    assert "On the right" in text.caption.text()
     assert text._heading.notes.endswith("a dot marks the key.")
 
 

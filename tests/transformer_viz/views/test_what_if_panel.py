@@ -48,7 +48,7 @@ def open_view(stage: Stage, show: Callable[..., Positions], qtbot: QtBot) -> Ope
 def test_the_buttons_bring_the_variant(open_view: Open, stage: Stage, qtbot: QtBot) -> None:
     view = open_view()
     panel, desk = view.what_if, stage.controller.what_if
-    assert "Switch the positions off" in panel.statement.text()
+    assert "Turn positions off" in panel.statement.text()
     assert not panel.canvas.isVisible()
     qtbot.mouseClick(panel.shuffle, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: desk.variant is not None)
@@ -57,7 +57,7 @@ def test_the_buttons_bring_the_variant(open_view: Open, stage: Stage, qtbot: QtB
     assert panel.translations[1].text() == "→ SLEPT DOG THE"
     titles = [one.title for one in panel.canvas.maps]
     assert titles == ["In order", "Put back in order", "Shuffled"]
-    assert "With positions the order counts" in panel.statement.text()
+    assert "With positions, word order matters" in panel.statement.text()
     assert "0.250" in panel.statement.text()
     QTest.keyClick(panel.off, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: desk.variant is not None)
@@ -173,6 +173,6 @@ def test_the_statement_says_what_differs(variant: Variant) -> None:
         "encoder heads is 3·10⁻⁷. So both orders get the same translation."
     )
     assert "more than rounding" in variant_statement(replace(variant, difference=0.02))
-    assert "the order counts" in variant_statement(replace(variant, positions=True))
+    assert "word order matters" in variant_statement(replace(variant, positions=True))
     straight = replace(variant, order=tuple(range(9)), difference=0.5)
-    assert variant_statement(straight).startswith("Without positions the largest difference")
+    assert variant_statement(straight).startswith("Without positions, the largest difference")
