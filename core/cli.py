@@ -39,6 +39,8 @@ COMMANDS = {
     "distance": "measure how far a model and its heads reach",
 }
 
+_LONGEST_SHOWN = 200  # characters of a path
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
@@ -54,11 +56,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # Whoever read our output has gone; what Python flushes at exit goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read our output has gone
+        _give_up_output()
+        return 1
+    except OSError as error:
+        print(f"transformer-viz {args.command}: {_reason(error)}", file=sys.stderr)
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _give_up_output()
         return 1
     return code
+
+
+def _give_up_output() -> None:
+    """Let what Python flushes at its end go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _reason(error: OSError) -> str:
+    """A sentence on what the system refused; without a name of a file it was the output."""
+    why = error.strerror or error
+    if error.filename is None:
+        return f"Could not write the output: {why}."
+    name = str(error.filename)
+    shown = name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
+    return f"Could not open {shown}: {why}."
 
 
 def _write_utf8() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import tokenize
 import zipfile
@@ -21,9 +22,12 @@ _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+_LONGEST_HEADER = 1 << 17  # bytes; NumPy itself refuses a tenth of it
+_MOST_TEXT = 1 << 26  # bytes of one array, 16 million characters
 # What zipfile and NumPy raise for damaged, encrypted, pickled and other files.
 _DAMAGE = (
     *(ValueError, KeyError, EOFError, RuntimeError, SyntaxError, tokenize.TokenError),
+    *(TypeError, OverflowError),  # sizes beyond any that NumPy knows
     *(zlib.error, zipfile.BadZipFile, zipfile.LargeZipFile),
 )
 
@@ -76,12 +80,19 @@ class NpzArrays:
         """
         member = self._members[name]
         with self._told(name), self._archive.open(member) as file:
-            shape, _fortran_order, dtype = _HEADERS[np.lib.format.read_magic(file)](file)
-            size = file.tell() + math.prod(shape) * dtype.itemsize
+            start = io.BytesIO(file.read(_LONGEST_HEADER))
+            shape, _fortran_order, dtype = _HEADERS[np.lib.format.read_magic(start)](start)
+            data = math.prod(shape) * dtype.itemsize
+            size = start.tell() + data
             if dtype.hasobject or min(shape, default=0) < 0:
                 raise ValueError("Python objects, or an impossible shape")
             if size != member.file_size:
                 raise ValueError("more or fewer numbers than the shape says")
+            if dtype.kind in "US" and data > _MOST_TEXT:
+                raise UserError(
+                    f"{self._path}: the text in {name} takes {data:,} bytes; the limit is "
+                    f"{_MOST_TEXT:,}."
+                )
         return Layout(shape, dtype)
 
     def read(self, name: str) -> NDArray[Any]:

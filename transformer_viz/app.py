@@ -61,12 +61,18 @@ def run(options: Options) -> int:
     log = None if options.screenshot else start_log(log_folder(options.config_dir))
     try:
         with _errors_shown(), _interruptible(app):
-            return _show(app, options, log)
+            code, hangs = _show(app, options, log)
     finally:
         end_log()
+    if hangs:  # settings and log are written, and Python would wait for its threads for ever
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(code)
+    return code
 
 
-def _show(app: QApplication, options: Options, log: Path | None) -> int:
+def _show(app: QApplication, options: Options, log: Path | None) -> tuple[int, bool]:
+    """The exit code, and whether a thread does not end."""
     file = SettingsFile(_settings_folder(options))
     reset = file.set_aside() if options.reset else None
     loaded, notice = file.load()
@@ -101,7 +107,7 @@ def _show(app: QApplication, options: Options, log: Path | None) -> int:
     if window.isVisible():  # ended from outside: there is nobody to ask
         window.end()
     collector.stop()
-    return code if screenshot is None else screenshot.exit_code
+    return code if screenshot is None else screenshot.exit_code, controller.hangs
 
 
 def _restore(

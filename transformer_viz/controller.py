@@ -1,5 +1,6 @@
 """What happens when: between the user's wishes, the engine and the session. No widget in here."""
 
+import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from transformer_viz.views.gate_wording import describe_gates
 from transformer_viz.what_if import WhatIf
 
 MAX_CHARACTERS = 20_000
+PATIENCE = 2.0  # seconds that closing waits for what the threads are doing
 TYPING_PAUSE = 0  # ms: once the keystroke is painted, as a newer question stops the one that runs
 STALE_AFTER = 150  # ms without an answer before the picture is shown as stale
 SAVE_AFTER = 1_000  # ms without a change before the settings are written
@@ -71,6 +73,7 @@ class Controller(QObject):
         self._gates = ALL_ON  # of the model on its way
         self._saved_search: Search | None = None  # for it
         self._habits = ModelHabits()
+        self.hangs = False
         self.transfers = Transfers(self)
         self.decoding = Decoding(session, engine, lambda: self._settings, self)
         self.comparison = Comparison(session, engine, self)
@@ -268,15 +271,17 @@ class Controller(QObject):
             self.noticed.emit(notice)
 
     def close(self) -> None:
+        """Save the settings and end the threads; `hangs` where one doesn't end in `PATIENCE`."""
         self.closing.emit()
         for timer in (self._ask, self._stale):
             timer.stop()
         self.save()
-        self.transfers.close()
         self.heads.cancel()
         self.distance.cancel()
         self.effect.cancel()
-        self._engine.close()
+        end = time.monotonic() + PATIENCE
+        for part in (self.transfers, self._engine):
+            self.hangs |= not part.close(max(0.0, end - time.monotonic()))
 
     def _set_search(self, search: Search) -> None:
         changes = {"beam": search.beam, "alpha": search.alpha}

@@ -122,9 +122,12 @@ class Engine(QObject):
     def cancel(self, lane: str) -> None:
         self._worker.cancel(lane)
 
-    def close(self) -> None:
-        """Stop what runs and wait for the thread; no signal is sent any more."""
-        self._worker.close()
+    def close(self, seconds: float | None = None) -> bool:
+        """Stop what runs and wait for the thread, so long at most; no signal is sent any more.
+
+        Returns whether the thread has ended.
+        """
+        return self._worker.close(seconds)
 
     def _gated(self, run: Callable[[Context], T], gates: Gates) -> Callable[[Context], T]:
         def gated(context: Context) -> T:

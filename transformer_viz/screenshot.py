@@ -6,6 +6,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
+from core.errors import UserError
+from core.files import atomic_write
 from transformer_viz.controller import Controller
 from transformer_viz.engine import Engine
 from transformer_viz.session import Phase, Session, Status
@@ -58,10 +60,18 @@ class Screenshot(QObject):
         self._quiet = self._quiet + 1 if self._is_complete() else 0
         if self._quiet < QUIET_LOOKS:
             return
-        if self._window.grab().save(str(self._path), "PNG"):
-            self._end(0)
+        picture = self._window.grab()
+
+        def write(temporary: Path) -> None:
+            if not picture.save(str(temporary), "PNG"):
+                raise UserError(f"The picture could not be written to {self._path}.")
+
+        try:
+            atomic_write(self._path, write)
+        except UserError as error:
+            self._fail(str(error))
         else:
-            self._fail(f"The picture could not be written to {self._path}.")
+            self._end(0)
 
     def _fail(self, message: str) -> None:
         if not self._ended:

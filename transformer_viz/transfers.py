@@ -108,9 +108,9 @@ class Transfers(QObject):
         self._worker.cancel("open")
         self._opening = False
 
-    def close(self) -> None:
-        """Give up what runs and wait for the thread."""
-        self._worker.close()
+    def close(self, seconds: float | None = None) -> bool:
+        """Give up what runs and wait for the thread, so long at most; whether it has ended."""
+        return self._worker.close(seconds)
 
     def _on_progress(self, number: int, total: int) -> None:
         if self._saving:

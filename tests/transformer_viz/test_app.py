@@ -68,7 +68,13 @@ def test_a_screenshot_without_a_usable_model_fails_in_one_sentence(tmp_path: Pat
 def test_a_picture_that_cannot_be_written_fails_in_one_sentence(tiny: Path, tmp_path: Path) -> None:
     done = run(tiny, "--text", TEXT, "--screenshot", tmp_path / "no" / "window.png")
     assert done.returncode == 1
-    assert "could not be written" in done.stderr
+    assert "Could not write" in done.stderr
+    older = tmp_path / "window.png"
+    older.write_text("older")
+    older.chmod(0o600)
+    assert run(tiny, "--text", TEXT, "--screenshot", older).returncode == 0
+    png_size(older)
+    assert older.stat().st_mode & 0o777 == 0o600  # as every file that is written here
 
 
 def test_a_screenshot_leaves_the_settings_alone(tiny: Path, tmp_path: Path) -> None:
@@ -108,9 +114,9 @@ def run_watched(watch: str, *arguments: str | Path) -> subprocess.CompletedProce
     )
 
 
-def test_the_window_is_visible_before_torch_is_imported(tiny: Path) -> None:
+def test_the_window_is_visible_before_torch_is_imported(tiny: Path, tmp_path: Path) -> None:
     watch = "print(window.isVisible(), 'torch' in sys.modules)"
-    done = run_watched(watch, tiny, "--screenshot", os.devnull)
+    done = run_watched(watch, tiny, "--screenshot", tmp_path / "window.png")
     assert done.stdout == "True False\n"
 
 

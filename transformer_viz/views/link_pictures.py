@@ -73,7 +73,8 @@ def pictures(
         )
         drawn.append(links)
         left_out = float(shown.hidden.sum())
-        hidden.append(left_out / (left_out + float(shown.weights.sum())))
+        whole = left_out + float(shown.weights.sum())
+        hidden.append(left_out / whole if whole else 0.0)  # a head that is off moves nothing
         yield Chosen(replace(nothing, links=merged(drawn)), axes, sum(hidden) / len(hidden))
 
 

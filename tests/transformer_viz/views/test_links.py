@@ -531,3 +531,16 @@ def test_links_that_are_on_their_way_cannot_be_pointed_at(
     assert session.hover == (None, None)
     answers.release()
     assert len(scene(settled(links, qtbot)).picture.queries) == 2
+
+
+@pytest.mark.parametrize("hide_specials", [False, True])
+def test_heads_that_move_nothing_have_no_links(
+    session: Session, make_trace, links: Links, trace: Trace, hide_specials: bool
+) -> None:
+    """As those that are switched off, by the norm of what they move."""
+    session.change_options(hide_specials=hide_specials)
+    length = len(trace.source_tokens)
+    session.set_trace(make_trace(maps={E: np.zeros((2, 3, length, length))}))
+    session.select(kind=E, layer=0, head=0)
+    assert drawn(links) == set()
+    assert ("Hidden specials hold 0.0" in links.caption.text()) is hide_specials
