@@ -235,7 +235,7 @@ def test_the_view_is_exported_by_keys(
     qtbot.waitUntil((tmp_path / "out.svg").exists)
     svg = (tmp_path / "out.svg").read_text(encoding="utf-8")
     assert svg.count("<text") > 8
-    assert str(asked["suggested"]).endswith("heatmap-encoder-self-layer-2-head-3.svg")
+    assert str(asked["suggested"]).endswith("heatmap-encoder-self-attention-layer-2-head-3.svg")
     qtbot.waitUntil(lambda: not shown.controller.running)
     shown.window.commands["export"].trigger()
     again = shown.window.findChild(ExportDialog)

@@ -76,7 +76,7 @@ def test_the_bar_says_what_is_off_and_what_changed(shown: Shown) -> None:
     assert bar.title.text() == "Encoder self 2.3 off"
     assert bar.words.differing() == [("", "OFF")]
     assert bar.numbers.text() == (
-        "log-probability: before −2.50 · now −3.00 · translation from before, now −7.50"
+        "log-probability: before −2.50 · now −3.00 · old translation now −7.50"
     )
     shown.session.set_gates({HEAD: 0.5})
     wait_for_change(shown)
@@ -181,7 +181,7 @@ def test_the_effect_is_shown_where_it_was_measured(shown: Shown) -> None:
     figures = {one.accessibleName() for one in line.figures.children() if one.isWidgetType()}
     assert "loss 0.1000 → 0.7500" in figures
     assert "on 300 test sentences 12% changed" in figures
-    assert "“it” right 50 → 50 %" in figures
+    assert "“it” right 50 → 50%" in figures
     assert "importance Encoder self 2.3: 0.0125" in figures
     assert line.figures.isVisible()
     assert not line.running.isVisible()
@@ -295,7 +295,7 @@ def test_the_place_is_asked_for_and_the_file_offered(
     assert pruned[0][-1] == str(out)
     shown.window.gates._child.finished.emit(None)
     (box,) = shown.window.findChildren(QMessageBox)
-    assert "small.safetensors is saved" in box.text()
+    assert "small.safetensors has been saved" in box.text()
     box.buttons()[0].click()
     assert opened == [out]
 
