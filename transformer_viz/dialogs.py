@@ -67,7 +67,7 @@ class CopyableText(Dialog):
 
 
 class ErrorReport(CopyableText):
-    """An error that is ours: what it is, and the details to copy; nothing is sent."""
+    """Shows an unexpected error with details to copy; nothing is sent."""
 
     def __init__(self, summary: str, details: str, parent: QWidget | None) -> None:
         super().__init__("Something went wrong", details, "Details", parent)
@@ -78,7 +78,7 @@ class ErrorReport(CopyableText):
 
 
 class LogDialog(CopyableText):
-    """What was logged, the newest last, and where the file is."""
+    """Shows the log, newest entries last, and where its file is."""
 
     def __init__(self, path: Path, text: str, parent: QWidget) -> None:
         super().__init__("Log", text, "Log", parent)

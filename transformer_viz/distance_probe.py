@@ -13,7 +13,7 @@ from transformer_viz.session import Session
 
 
 class DistanceProbe(Measuring[DistanceReport]):
-    """Of a model of which less is known, what is measured so far is known too."""
+    """Measures accuracy by distance for the open model; partial results are kept."""
 
     def __init__(
         self,

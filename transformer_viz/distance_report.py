@@ -107,7 +107,7 @@ def _shares(values: Any) -> Shares:
 
 
 class ReportStore:
-    """Answers of the command as it gave them."""
+    """Stores the answers of the command unchanged."""
 
     def __init__(self, folder: Path | None, bundled: Path | None = None) -> None:
         """`folder` None keeps nothing; `bundled`: the folder of what comes with the program."""

@@ -28,7 +28,7 @@ def guide() -> str:
 
 
 class HelpDialog(Dialog):
-    """Beside the window, which can be used while it is open."""
+    """The guide in a window of its own; the main window stays usable."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("User guide", parent)

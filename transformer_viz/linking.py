@@ -38,7 +38,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """Where a token looks, and how what it meets there looks on.
+    """Where a token looks, and where the tokens it finds there look in turn.
 
     Attributes:
         place: the token itself.

@@ -17,7 +17,7 @@ MOST_WORDS = 64
 
 
 class Stretching(QObject):
-    """While `words` is not 0, the session shows `own` with so many words pushed in.
+    """While `words` is not 0, the session shows `own` with this many inserted words.
 
     `restore` brings back the user's own sentence. Editing the text or opening something else ends
     it too, and that stays.

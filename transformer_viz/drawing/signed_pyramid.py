@@ -6,7 +6,7 @@ from transformer_viz.drawing.pooling import Pyramid
 
 
 class SignedPyramid(Pyramid):
-    """Of codes as `diverging` makes them, uint8 [h, w]: a block has the code that is farthest from
+    """A pyramid of `diverging` codes, uint8 [h, w]: a block has the code that is farthest from
     that of 0, the positive one if two are equally far, and is masked only where all of it is."""
 
     def __init__(self, codes: np.ndarray) -> None:

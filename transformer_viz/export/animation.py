@@ -38,7 +38,7 @@ _HEADER = 16 * GRID
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decoding:
-    """What is animated: the map of a decoder head, whole, and the name of that head."""
+    """The complete map of a decoder head, which is animated, and the name of that head."""
 
     title: str
     kind: AttentionKind

@@ -96,7 +96,7 @@ class Export:
 
 
 class Exporter(QObject):
-    """Pictures are painted in the thread of the window, all else is made in the other one."""
+    """Exports files; pictures are painted in the window's thread, everything else in the other."""
 
     exported = Signal(str)  # one sentence
 

@@ -34,7 +34,7 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """How a picture is set.
+    """The layout of an exported picture.
 
     Attributes:
         shape: of the whole figure.

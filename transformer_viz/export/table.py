@@ -20,7 +20,7 @@ MARK = "\ufeff".encode()
 
 
 class Dialect(StrEnum):
-    """For whom a table is written."""
+    """The program that a table is written for."""
 
     EXCEL = "Excel and other spreadsheets"
     COMMA = "Excel with a decimal comma"

@@ -33,7 +33,7 @@ MAPS = ("heatmap", "links", "scores")
 
 
 class HeadsCommands(QObject):
-    """The dock is made when it is first asked for."""
+    """The commands of the Heads panel, whose dock is made on first use."""
 
     def __init__(self, window: Window, session: Session, controller: Controller) -> None:
         super().__init__(window)

@@ -24,7 +24,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class EvidenceList(RowList):
-    """Two groups, each under a heading that the keys pass over."""
+    """Lists two groups of sentences, each under a heading that the keys skip."""
 
     wanted = Signal(object)  # Evidence
 

@@ -32,7 +32,7 @@ _PAGES = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 
 
 class HeadMap(Picture):
-    """Click or arrow keys select the head in the session."""
+    """Draws layers × heads; a click or the arrow keys select a head in the session."""
 
     evidenceWanted = Signal()
 

@@ -40,7 +40,7 @@ _LIST_WIDTH = 46 * GRID
 
 
 class ResolvingPage(Panel):
-    """Space flips the adjective in the list of pairs and in that of heads."""
+    """Shows the heads that resolve “it”; Space switches the adjective in both lists."""
 
     showWanted = Signal(object)  # Head, in the sentence looked at
 
@@ -167,7 +167,7 @@ _HINT = (
 
 
 class HeadRows(RowList):
-    """A head is two lines, one for each sentence."""
+    """Shows each head in two lines, one per sentence."""
 
     flipWanted = Signal()
     showWanted = Signal(object)  # Head

@@ -107,7 +107,7 @@ class HeadsModel(QAbstractTableModel):
 
 
 class HeadsTable(QTableView):
-    """Numbers are sorted the largest first when their column is first chosen."""
+    """A sortable table of heads; numeric columns sort in descending order first."""
 
     chosen = Signal(object)  # Head
     evidenceWanted = Signal()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class HubCommands(QObject):
-    """The dialog is made when it is first asked for."""
+    """The commands of the hub; their dialog is made on first use."""
 
     def __init__(self, window: Window, cache: Path | None = None) -> None:
         """`cache`: in place of the user's own folder for caches."""

@@ -31,7 +31,7 @@ _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_Page
 
 
 class GetModel(QDialog):
-    """What runs goes on when it is closed; a model that has arrived is only opened from here."""
+    """Downloads continue when the dialog is closed; models are opened only from here."""
 
     openWanted = Signal(object)  # Path of a folder
 

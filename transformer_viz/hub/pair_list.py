@@ -18,7 +18,7 @@ _REPOSITORY = Qt.ItemDataRole.UserRole
 
 
 class PairList(QTreeWidget):
-    """A row a model; what was typed and is no pair of the list can be a model as well."""
+    """Lists models, one per row; a typed name that is not in the list can be a model too."""
 
     chosen = Signal(str)  # repository
     activatedRow = Signal()

@@ -44,7 +44,7 @@ KEYS = (
 
 
 class Chart(Picture):
-    """Shows all of its lines, new points too, until it is zoomed or panned; then that part."""
+    """A chart that follows its lines until it is zoomed or panned."""
 
     stepChosen = Signal(float)  # by a click or Enter, the step that is read off
     zoomedChanged = Signal(bool)

@@ -32,7 +32,7 @@ LEAST_HEIGHT = 180  # px
 
 
 class TrainingCommands(QObject):
-    """The dock and the list of runs are made when they are first asked for."""
+    """The commands of training; dock and list of runs are made on first use."""
 
     def __init__(
         self,

@@ -37,7 +37,7 @@ _SMOOTHING_TIP = (
 
 
 class Curves(Panel):
-    """Draws only while it can be seen; new lines of a run appear by themselves."""
+    """Draws the curves of runs while visible; new lines of a run appear by themselves."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -23,7 +23,7 @@ _SIZE = (72 * GRID, 120 * GRID)
 
 
 class FamiliesButton(QPushButton):
-    """Names the choice, and opens a list to change it."""
+    """A button that names the chosen families and opens a list to change them."""
 
     changed = Signal()
 

@@ -14,7 +14,7 @@ line that is longer is none."""
 
 
 class Lines:
-    """Every whole line once; a file that was replaced (a resumed run takes lines back) anew.
+    """Reads each complete line once, and a replaced file (as after resuming) from the start.
 
     Attributes:
         values: the lines that are of a run, as ``core.training.lines`` has them.

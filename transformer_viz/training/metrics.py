@@ -32,7 +32,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """`explanation`: one sentence below the chart; `unit`: along its axis."""
+    """A chart of one metric; `explanation` is the sentence below it, `unit` is along its axis."""
 
     id: str
     name: str

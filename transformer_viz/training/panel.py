@@ -43,7 +43,7 @@ LIST_WIDTH = 140 * GRID
 
 
 class Page(Protocol):
-    """What the tabs hold: a widget on the chosen runs, the current one first."""
+    """The interface of a tab page: a widget showing the chosen runs, the current one first."""
 
     def show_runs(self, runs: Sequence[Run]) -> None: ...
 

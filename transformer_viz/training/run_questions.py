@@ -24,7 +24,7 @@ USUAL_AVERAGE = 5
 
 
 def ask_for_steps(run: Run, parent: QWidget, then: Callable[[int], None]) -> None:
-    """Until which update a finished run is to be trained on."""
+    """Ask up to which update a finished run is to be trained further."""
     label = f"{run.name} has done {run.step:,} updates. Continue to update:"
     dialog = NumberQuestion(
         "Train further", label, run.step + 1, 2_000_000_000, 2 * run.step, parent
@@ -34,7 +34,7 @@ def ask_for_steps(run: Run, parent: QWidget, then: Callable[[int], None]) -> Non
 
 
 def ask_for_count(run: Run, parent: QWidget, then: Callable[[int], None]) -> None:
-    """How many of the last checkpoints are to be averaged."""
+    """Ask how many of the last checkpoints to average."""
     there = len(run.checkpoints())
     label = f"{run.name} has {there} checkpoints. How many of the last ones should be averaged?"
     dialog = NumberQuestion(

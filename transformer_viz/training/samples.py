@@ -44,7 +44,7 @@ _NARROW = 22 * GRID
 
 
 class Samples(Panel):
-    """One step with all sentences, or one sentence at all steps; Ctrl+C copies the row."""
+    """Shows all sentences at one step, or one sentence at all steps; Ctrl+C copies a row."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

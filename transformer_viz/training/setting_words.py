@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Words(NamedTuple):
-    """``meaning`` is one or more sentences; ``empty`` says what nothing typed stands for."""
+    """The words of a setting: ``meaning`` in sentences, ``empty`` for what an empty field means."""
 
     label: str
     meaning: str

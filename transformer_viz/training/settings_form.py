@@ -32,7 +32,7 @@ _LINES_HEIGHT = 18 * GRID
 
 
 class SettingsForm(QWidget):
-    """Differences from a preset. `config` is None while some field cannot be used."""
+    """A form of differences from a preset; `config` is None while a field is invalid."""
 
     changed = Signal()
 

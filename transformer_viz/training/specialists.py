@@ -43,7 +43,7 @@ _USUAL = 0.5
 
 
 class Specialists(QWidget):
-    """Follows the selection of the session; a head in the list is selected by a click or Enter.
+    """Shows when heads specialise, following the selection; Enter or a click selects a head.
 
     While the selection is of another model, without any head of this run, the head that is the
     first by the statistic stands in for it: `standing_in`, else None.

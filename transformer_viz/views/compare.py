@@ -49,7 +49,7 @@ _MOVES = {
 
 
 class Compare(StageView):
-    """Point at a cell of any map to read both sides; click or Return pins it, Esc releases.
+    """Compares two traces. Hover over a cell to read both sides; click or Return pins it.
 
     Arrows move over the cells, + and − zoom the large map, 0 fits it.
     """

@@ -19,7 +19,7 @@ _SMALL, _LARGE = 1, 4  # shares of the width
 
 
 class CompareMaps(QWidget):
-    """Speaks of places: row and column of the common axes, or None."""
+    """Maps of A, B and their difference; signals carry row and column of the common axes."""
 
     cellHovered = Signal(object, object)  # row, column
     cellClicked = Signal(object, object, bool)  # …, whether beside what is pinned

@@ -61,7 +61,7 @@ class CommonAxes:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be compared how.
+    """A comparison to draw, with its options.
 
     `full`: the colours of A − B range over ±1, else up to its largest magnitude.
     """

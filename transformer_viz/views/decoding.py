@@ -34,7 +34,7 @@ _STEPS, _TREE = 0, 1
 
 
 class DecodingView(StageView):
-    """Space plays, ← → step, Home and End jump, F2 replaces the token of the step."""
+    """The Decoding view: Space plays, ← → step, Home and End jump, F2 replaces the token."""
 
     def __init__(self, session: Session, decoding: Decoding) -> None:
         super().__init__(session)

@@ -19,7 +19,7 @@ _MOST_LISTED = 2
 
 
 class EffectLine(QWidget):
-    """Takes no room while there is nothing to say."""
+    """Shows the measured effect; takes no room while there is nothing to show."""
 
     def __init__(self, effect: GateEffect, parent: QWidget | None = None) -> None:
         super().__init__(parent)

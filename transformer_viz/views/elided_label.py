@@ -9,7 +9,7 @@ from transformer_viz.views.wording import plain_tooltip
 
 
 class ElidedLabel(QLabel):
-    """Never makes its window wider; the tooltip then has the whole line."""
+    """A label that never widens its window; its tooltip has the whole line if it is cut."""
 
     def __init__(self, role: str) -> None:
         super().__init__()

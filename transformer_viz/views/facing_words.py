@@ -10,7 +10,7 @@ from core.trace.head_map import entries
 
 @dataclass(frozen=True, slots=True)
 class Facing:
-    """A word of A and one of B; None where a side has none."""
+    """A word of A facing one of B; None if a side has none."""
 
     a: Token | None
     b: Token | None

@@ -16,7 +16,7 @@ from transformer_viz.views.reach_arcs import ReachArcs
 
 
 class FarLinks(QWidget):
-    """What one of the two points at stands out in both."""
+    """Arcs and a list of far links; what is hovered in one is highlighted in both."""
 
     hovered = Signal(object)  # FarLink | None
     chosen = Signal(object)

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
-    """Widgets keep their preferred size and are centred in their line; hidden ones take no room."""
+    """A layout in lines: widgets keep their preferred size; hidden ones take no room."""
 
     def __init__(self, parent: QWidget, spacing: int, between_lines: int | None = None) -> None:
         """`between_lines`: the spacing too, unless it is said."""

@@ -31,7 +31,7 @@ _LOG_PROBABILITY = (
 
 
 class GateBar(QFrame):
-    """There while a head is off or scaled."""
+    """Says what is off or scaled and what that changes; visible only meanwhile."""
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ _TIP = "Factor on the head's output, before the output projection: 1 is on, 0 is
 
 
 class GateControls(QWidget):
-    """Acts on all selected heads; a trace from a file has no model to switch."""
+    """Switches or scales all selected heads; disabled for a trace from a file."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)

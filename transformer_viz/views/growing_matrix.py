@@ -23,7 +23,7 @@ _EXPORT_RATIO = 4  # pixels of the cells per point in a file
 
 
 class GrowingMatrix(QWidget):
-    """A click on a row goes to its step."""
+    """The decoder's map so far; a click on a row goes to its step."""
 
     stepClicked = Signal(int)
 

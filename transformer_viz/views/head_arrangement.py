@@ -18,7 +18,7 @@ from transformer_viz.views.measured_heads import MeasuredHeads
 
 
 class HeadArrangement:
-    """Of the session's trace, in the order that its options name.
+    """The heads of the session's trace, in the order that its options name.
 
     Attributes:
         captions: name and number of each head; none where they lie by layer.

@@ -13,7 +13,7 @@ INLINE_CELLS = 500_000
 
 
 class HeadTiles(QObject):
-    """Of the quantity chosen where each head has one by itself, else of the weights.
+    """Tiles of the chosen quantity if each head has its own, otherwise of the weights.
 
     Attributes:
         found: what they are of; while norms are on their way, what they were of before.

@@ -51,7 +51,7 @@ _MOVES = {
 
 
 class Heatmap(StageView):
-    """Point at a cell to read it, click to pin it, Ctrl+click to pin another, Esc to release all.
+    """Shows large maps. Hover over a cell to read it, click to pin it, Ctrl+click to add a pin.
 
     Arrows move the current pin, with Ctrl a new one; Delete releases it; + and − zoom, 0 fits.
     """

@@ -15,7 +15,7 @@ _CLOSE = 6 * GRID
 
 
 class HypothesisList(RowList):
-    """Enter or a click shows one, Delete or its cross closes it; the first stays."""
+    """Lists hypotheses: Enter or a click shows one, Delete or its × closes it; the first stays."""
 
     closed = Signal(int)
 

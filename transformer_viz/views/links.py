@@ -36,7 +36,7 @@ _HORIZONTAL = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class Links(StageView):
-    """Point at a token to see its links with their weights, click to pin it, Ctrl+click to pin
+    """Hover over a token to see its links with their weights, click to pin it, Ctrl+click to pin
     another, Esc to release all.
 
     Arrows along the text move the pinned query, Home and End to its ends; arrows across it go

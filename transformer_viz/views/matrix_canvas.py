@@ -39,7 +39,7 @@ _NOTCH = 120  # of Qt's angle delta
 
 
 class MatrixCanvas(QWidget):
-    """Speaks of entries: row and column of the picture it was given, or None."""
+    """A zoomable map; signals carry row and column of the given picture, or None."""
 
     cellHovered = Signal(object, object)  # row, column
     cellClicked = Signal(object, object, bool)  # …, whether beside what is pinned

@@ -26,7 +26,7 @@ LARGEST = 512  # cells along a side that a small map keeps
 
 
 class MatrixGrid(QWidget):
-    """Speaks of entries, as `MatrixCanvas` does, and of maps by their number."""
+    """Several maps; signals carry entries, as in `MatrixCanvas`, and the number of the map."""
 
     cellHovered = Signal(object, object)  # row, column
     cellClicked = Signal(object, object, bool)  # …, whether beside what is pinned

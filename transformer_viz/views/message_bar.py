@@ -20,7 +20,7 @@ _PAGE = re.compile(r"user guide shows how under “(.+?)”")
 
 
 class MessageBar(QFrame):
-    """A message that names a page of the user guide has a button that opens it."""
+    """Shows messages; one that names a page of the user guide has a button to open it."""
 
     closed = Signal()
     pageWanted = Signal(str)  # a heading of the guide

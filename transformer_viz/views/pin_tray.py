@@ -65,7 +65,7 @@ def read_pin(found: Found, heads: Sequence[Head], axes: MapAxes, cell: Cell) -> 
 
 
 class PinTray(QWidget):
-    """Point at a tag to find its cell, click it to make it the current pin, × to release it."""
+    """Tags of the pins: hover finds the cell, a click makes it current, × releases it."""
 
     pointed = Signal(object, object)  # query, key: int | None
     chosen = Signal(object, object)

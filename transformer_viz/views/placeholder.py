@@ -22,7 +22,7 @@ _HINTS = {
 
 
 class Placeholder(QWidget):
-    """A headline and what to do, in the middle."""
+    """A centred headline that says what to do next."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -31,7 +31,7 @@ _LEARNED = "Nothing forces neighbours in a learned table to be similar; any simi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Similarities:
-    """Of every two positions, [n, n], with their colours: uint8 codes up to ±limit."""
+    """The similarity of every two positions, [n, n], with colours: uint8 codes up to ±limit."""
 
     values: Floats
     codes: np.ndarray

@@ -230,7 +230,7 @@ class Positions(StageView):
 
 
 class DimensionField(QWidget):
-    """Which columns to follow, typed as numbers between commas."""
+    """A field for the columns to plot, typed as numbers separated by commas."""
 
     changed = Signal()
 

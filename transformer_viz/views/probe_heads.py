@@ -18,7 +18,7 @@ ROW = 6 * GRID
 
 
 class ProbeHeads(RowList):
-    """The best head first; ↑ ↓ go from head to head and select each."""
+    """A list of heads, best first; ↑ ↓ move from head to head and select each."""
 
     def __init__(self) -> None:
         super().__init__(ROW)

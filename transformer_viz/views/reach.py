@@ -36,7 +36,7 @@ _TEXTS = {
 
 
 class ReachView(StageView):
-    """Esc takes out the words that are pushed in, else it releases what is pinned."""
+    """The Reach view; Esc removes inserted words, or else releases pins."""
 
     def __init__(self, session: Session, stretching: Stretching, probe: DistanceProbe) -> None:
         super().__init__(session)

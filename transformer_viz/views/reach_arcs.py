@@ -21,7 +21,7 @@ _STALE = 0.55  # how much of a picture goes over into the paper while a newer on
 
 
 class ReachArcs(Picture):
-    """The keyboard belongs to the list beside it."""
+    """Far links as arcs; the keyboard belongs to the list beside it."""
 
     hovered = Signal(object)  # int | None, which of the links
     clicked = Signal(object)

@@ -31,7 +31,7 @@ _MOVES = {
 
 
 class ReachHistograms(Picture):
-    """A click or the arrows choose a head, Ctrl+click adds one or takes it out."""
+    """Weight by distance; a click or the arrows select a head, Ctrl+click adds or removes one."""
 
     headClicked = Signal(object, bool)  # Head, and whether beside the others
     headMoved = Signal(int, int)  # layers, heads

@@ -36,8 +36,8 @@ _QUERY_MOVES = {
 
 
 class Scores(StageView):
-    """Point at a key to see its pair, click to pin it, Esc to release; ↑ ↓ move the key, ← → the
-    query, S leaves the scaling out."""
+    """Hover over a key to see its pair, click to pin it, Esc to release; ↑ ↓ move the key, ← → the
+    query, S leaves out the scaling."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)

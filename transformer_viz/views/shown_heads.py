@@ -7,7 +7,7 @@ from transformer_viz.views.wording import LONG_TITLES, head_title
 
 
 class ShownHeads:
-    """Of a kind that was not selected yet, all heads of the last layer."""
+    """The heads shown of each kind: those selected, or all heads of the last layer."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

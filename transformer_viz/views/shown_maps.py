@@ -20,7 +20,7 @@ Groups: TypeAlias = tuple[tuple[Head, ...], ...]
 
 
 class ShownMaps(QObject):
-    """What was shown stays until the first of the maps asked for is there.
+    """The maps on screen; they stay until the first of the requested maps arrives.
 
     Attributes:
         found: what they are of.

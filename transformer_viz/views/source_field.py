@@ -54,7 +54,7 @@ def utf16_offsets(text: str) -> list[int]:
 
 
 class SourceField(QWidget):
-    """Enter submits, Shift+Enter breaks the line; up and down past the edges walk the history."""
+    """The sentence: Enter submits, Shift+Enter starts a line; ↑ ↓ at the edges browse history."""
 
     textEdited = Signal(str)  # by the user: typing, pasting, undo, history
     submitted = Signal(str)

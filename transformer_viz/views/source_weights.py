@@ -19,7 +19,7 @@ _NAMED = 3  # of the heaviest tokens are named in words
 
 
 class SourceWeights(QWidget):
-    """The heads and the heaviest tokens in words, and the sentence shaded by weight."""
+    """Names the heads and the largest weights, and shades the sentence by weight."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -32,7 +32,7 @@ _DECODER_KINDS = (AttentionKind.CROSS, AttentionKind.DECODER_SELF)
 
 
 class TargetChips(PictureArea):
-    """A click selects the step that chose the token: its row in the decoder's maps.
+    """The translation as chips; a click selects the step that chose the token.
 
     From an encoder map it leads to cross-attention, where that row is. Pointing at a chip lights
     up what the token looks at, whatever map is shown; chips that are looked at are shaded.

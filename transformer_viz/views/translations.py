@@ -19,7 +19,7 @@ _BEFORE = 3  # words before the first difference that stay in sight
 
 
 class Translations(QWidget):
-    """Where a line has no room for all, it begins shortly before the first difference."""
+    """Two translations; a line that does not fit begins shortly before the first difference."""
 
     def __init__(self, names: tuple[str, str] = ("A", "B"), parent: QWidget | None = None) -> None:
         super().__init__(parent)
