@@ -169,9 +169,9 @@ def test_a_role_is_told_with_score_baseline_and_threshold(desk: Desk, panel: Hea
     roles.setCurrentIndex(index)
     roles.activated.emit(index)
     said = texts(panel)
-    assert "Not shown: that it looks from the pronoun to the noun it means." in said
+    assert "Not confirmed: it looks from the pronoun to its antecedent." in said
     assert (
-        "Right in 30% of 128; baseline 20% (always 2 words back), threshold 30%: not passed."
+        "Right in 30% of 128; baseline 20% (fixed distance: 2 words back), threshold 30%: not passed."
     ) in said
 
 
@@ -207,7 +207,7 @@ def test_what_a_score_cannot_show_is_said(desk: Desk, changes: dict[str, Any], s
     if said:
         assert judgement(changed) == said
     else:
-        assert role_name(changed).claim == "looks from the noun that is meant to the pronoun"
+        assert role_name(changed).claim == "looks from the antecedent to the pronoun"
 
 
 def test_special_tokens_are_the_ends_of_a_sentence(desk: Desk, panel: HeadsPanel) -> None:
