@@ -60,7 +60,7 @@ def test_it_says_what_to_do_before_anything_is_measured(desk: Desk, panel: Heads
     assert "No model yet" in texts(panel)
     assert not panel.run_bar.measure.isEnabled()
     desk.open("good")
-    assert "The heads of good have not been measured" in texts(panel)
+    assert "The heads of good have not been measured yet" in texts(panel)
     assert not panel.run_bar.csv.isEnabled()
     QTest.mouseClick(panel.run_bar.measure, LEFT)
     assert desk.child.asked[0][:2] == ["heads", "--model"]
@@ -365,7 +365,7 @@ def test_another_model_has_other_heads(desk: Desk, panel: HeadsPanel) -> None:
     desk.measure()
     panel.show_tab(TABLE)
     desk.open("other", b"other weights")
-    assert "The heads of other have not been measured" in texts(panel)
+    assert "The heads of other have not been measured yet" in texts(panel)
     assert not panel.run_bar.csv.isEnabled()
 
 
