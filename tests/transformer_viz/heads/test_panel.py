@@ -171,7 +171,8 @@ def test_a_role_is_told_with_score_baseline_and_threshold(desk: Desk, panel: Hea
     said = texts(panel)
     assert "Not confirmed: it looks from the pronoun to its antecedent." in said
     assert (
-        "Right in 30% of 128; baseline 20% (fixed distance: 2 words back), threshold 30%: not passed."
+        "Right in 30% of 128; baseline 20% (fixed distance: 2 words back), "
+        "threshold 30%: not passed."
     ) in said
 
 
