@@ -1,7 +1,7 @@
-"""The command line: each command is a module of `core.commands`, imported when it is asked for.
+"""The command line: each command is a module of `core.commands`, imported only when it is run.
 
-Results go to stdout, progress and messages to stderr. Exit codes: 0, 1 for a failure, 2 for wrong
-use, 130 for Ctrl+C.
+Results go to stdout, progress and messages to stderr. Exit codes: 0 for success, 1 for a failure,
+2 for wrong usage, 130 for Ctrl+C.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from core.huge_pages import ask_for_huge_pages
 COMMANDS = {
     "translate": "translate sentences, one line each",
     "trace": "save the attention of one sentence as .npz",
-    "info": "say what a model or a preset is",
-    "import": "make a model of another program one file",
-    "get": "get a translation model from the hub",
-    "data": "download a corpus to train or to evaluate on",
-    "prepare": "make corpora ready for training, as a recipe says",
-    "corpus": "print sentences of the generated corpus",
-    "estimate": "say what a training run would need",
+    "info": "describe a model or a preset",
+    "import": "convert a Marian model to a single file",
+    "get": "download a translation model from the Hugging Face hub",
+    "data": "download a corpus for training or evaluation",
+    "prepare": "prepare corpora for training by a recipe",
+    "corpus": "print sentences from the generated corpus",
+    "estimate": "estimate the time and memory of a training run",
     "train": "train a model",
-    "resume": "go on with a stopped or waiting training run",
-    "pause": "let a training run wait",
-    "stop": "save a training run and end it",
+    "resume": "resume a stopped or paused training run",
+    "pause": "pause a training run",
+    "stop": "save a training run and stop it",
     "average": "average the last checkpoints of a run",
     "evaluate": "score a model on a test set",
     "heads": "measure what each head does over a corpus",
     "ablate": "measure what changes when heads are switched off",
-    "prune": "make a smaller model without some heads",
+    "prune": "make a smaller model by removing heads",
     "distance": "measure how far a model and its heads reach",
 }
 
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # whoever read our output has gone
+    except BrokenPipeError:  # the reader of our output has closed it
         _give_up_output()
         return 1
     except OSError as error:
@@ -70,12 +70,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _give_up_output() -> None:
-    """Let what Python flushes at its end go nowhere."""
+    """Discard what Python flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _reason(error: OSError) -> str:
-    """A sentence on what the system refused; without a name of a file it was the output."""
+    """Say what the system refused; an error without a file name is about the output."""
     why = error.strerror or error
     if error.filename is None:
         return f"Could not write the output: {why}."
@@ -85,21 +85,22 @@ def _reason(error: OSError) -> str:
 
 
 def _write_utf8() -> None:
-    """UTF-8 and \\n on every system; what UTF-8 cannot hold is written as \\ud83d."""
+    """Write UTF-8 and \\n on every system; what UTF-8 cannot hold is written as \\ud83d."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def module_name(command: str) -> str:
-    """Its own name, but for ``import``, which no module can be called."""
+    """Return the module of a command: the same name, except for the keyword ``import``."""
     return command + "_" * keyword.iskeyword(command)
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """All commands by name, and the arguments of the one that is asked for."""
+    """Return a parser of all commands, with the arguments of the requested one only."""
     parser = argparse.ArgumentParser(
-        prog="transformer-viz", description="The commands of Transformer Viz; none needs a window."
+        prog="transformer-viz",
+        description="The commands of Transformer Viz. None of them needs a window.",
     )
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     wanted = next((name for name in arguments if name in COMMANDS), None)

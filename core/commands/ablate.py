@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.bundled import model_path
+from core.counted import counted
 from core.errors import UserError
 from core.heads import Head, others_of_layer, read_gate, read_head
 
@@ -23,66 +24,78 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--model", metavar="M", help="a file or a bundled model (default: the first)"
+        "--model", metavar="M", help="a model file or a bundled model (default: the first)"
     )
     parser.add_argument(
         "--head",
         metavar="HEAD[=FACTOR]",
         action="append",
         default=[],
-        help="multiply the head's output by FACTOR (0, which switches it off); "
-        "HEAD is encoder:4.1 for layer 4, head 1, or decoder:… or cross:…; may be repeated",
+        help="multiply the head's output by FACTOR (default: 0, which switches it off); "
+        "HEAD is encoder:4.1 for layer 4, head 1, or decoder:… or cross:…; can be repeated",
     )
     parser.add_argument(
         "--alone",
         metavar="HEAD",
         action="append",
         default=[],
-        help="switch off all other heads of its layer; may be repeated",
+        help="switch off all other heads of this head's layer; can be repeated",
     )
     parser.add_argument(
         "--each",
         action="store_true",
-        help="one after the other and not all together; every head if none is named",
+        help="measure the heads one at a time instead of together; every head if none is named",
     )
     parser.add_argument(
         "--keep",
         type=Path,
         metavar="FOLDER",
-        help="keep there what is measured with all heads on, and take it from there the next time",
+        help="save the measurements with all heads on in FOLDER, and reuse them next time",
     )
     add_sample_arguments(parser)
-    parser.add_argument("--beam", type=int, default=1, help="1 is greedy search (1)")
+    parser.add_argument(
+        "--beam", type=int, default=1, help="beam size; 1 is greedy search (default: 1)"
+    )
     parser.add_argument(
         "--alpha",
         type=float,
-        help="of the length penalty (as an imported model says, or 0.6)",
+        help="exponent of the length penalty (default: the imported model's own, or 0.6)",
     )
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or mps")
+    parser.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:N or mps")
     parser.add_argument(
-        "--json", action="store_true", help="the result as one JSON object, progress as JSON lines"
+        "--json",
+        action="store_true",
+        help="print the result as one JSON object, and progress as JSON lines on stderr",
     )
 
 
 def add_sample_arguments(parser: argparse.ArgumentParser, *, more_corpora: str = "") -> None:
-    """What the commands that go over a sample have in common.
+    """Add the arguments that all commands which read a sample of a corpus share.
 
     Args:
-        more_corpora: what else a command takes, for its help.
+        more_corpora: what else the command accepts as a corpus, for its help.
     """
     parser.add_argument(
         "--corpus",
         metavar="C",
         default="grammar",
         help="grammar for generated test sentences (default), FILE.tsv, FILE.tmx or SOURCE,TARGET"
-        f"{more_corpora}; each may end in .gz",
+        f"{more_corpora}; any of these can end in .gz",
     )
-    parser.add_argument("--sentences", type=int, default=1_000, metavar="N", help="at most (1000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the generated sentences (0)")
+    parser.add_argument(
+        "--sentences",
+        type=int,
+        default=1_000,
+        metavar="N",
+        help="maximum number of sentences (default: 1,000)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed for the generated sentences (default: 0)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError for a head that the model lacks and for a corpus that cannot be used."""
+    """Run the command; raises UserError for a missing head and for an unusable corpus."""
     from core.analysis.ablation import BASELINE_PASSES, Effect, baseline, measure
     from core.analysis.kept import Kept
     from core.analysis.sample import read_sample
@@ -100,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
     sample = read_sample(args.corpus, args.sentences, seed=args.seed)
     if not sample.references:
         raise UserError(
-            f"{args.corpus} has no translations; give FILE.tsv, FILE.tmx or SOURCE,TARGET."
+            f"{args.corpus} has no translations; use FILE.tsv, FILE.tmx or SOURCE,TARGET."
         )
     search = SearchConfig.of_model(checkpoint.provenance, beam=args.beam, alpha=args.alpha)
     work = (model, tokenizer, sample)
@@ -143,7 +156,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _keep(kept: Kept, before: Baseline) -> None:
-    """A folder that cannot be written to costs time the next time, not what was measured."""
+    """Save the measurements; if the folder cannot be written to, warn and carry on."""
     try:
         kept.write(before)
     except UserError as error:
@@ -157,11 +170,12 @@ def _tell(tell: Callable[[int], None], begin: int, done: int) -> None:
 def settings(
     heads: list[str], alone: list[str], config: ModelConfig, *, each: bool
 ) -> list[dict[Head, float]]:
-    """Of all that the arguments name, together, or ``each`` by itself, then of every head if none
-    is named.
+    """Return the factors to measure: one setting for all named heads, or one for ``each`` head.
+
+    With ``each`` and no head named, every head of the model is measured.
 
     Raises:
-        UserError: none is named, or one is not well formed or not in the model.
+        UserError: no head is named, or one is not well formed or not in the model.
     """
     if not each:
         return [chosen_factors(heads, alone, config)]
@@ -174,10 +188,10 @@ def settings(
 
 
 def chosen_factors(heads: list[str], alone: list[str], config: ModelConfig) -> dict[Head, float]:
-    """Of the heads that the arguments name.
+    """Return the factor of each head that the arguments name.
 
     Raises:
-        UserError: none is named or would change, or one is not well formed or not in the model.
+        UserError: no head is named or would change, or one is not well formed or not in the model.
     """
     factors: dict[Head, float] = {}
     kept = [read_head(name) for name in alone]
@@ -187,20 +201,22 @@ def chosen_factors(heads: list[str], alone: list[str], config: ModelConfig) -> d
         factors |= {other: 0.0 for other in others if other not in kept}
     factors |= map(read_gate, heads)
     if alone and not factors:
-        raise UserError(f"{alone[0]} has no other head in its layer that could be switched off.")
+        raise UserError(
+            f"{alone[0]} is the only head in its layer, so there are no others to switch off."
+        )
     if not factors:
-        raise UserError("No head is named; add --head or --alone, as in --head encoder:4.1.")
+        raise UserError("No head is named; add --head or --alone, for example --head encoder:4.1.")
     return factors
 
 
 def _table(
     chosen: Sequence[Mapping[Head, float]], before: Baseline, effects: Sequence[Effect]
 ) -> str:
-    """For people: the model with all heads on, then each setting, its figures behind the last of
-    its heads."""
+    """Format a table for people: all heads on, then each setting, with its figures after the last
+    of its heads."""
     quality = before.measured.quality
     names = ["import.", *_figures(quality), "changed"]
-    sentences = f"{len(before.measured.translations):,} sentences"
+    sentences = counted(len(before.measured.translations), "sentence")
     lines = [
         _line(sentences, names),
         _line("all heads on", ["", *_figures(quality).values()]),
@@ -209,7 +225,7 @@ def _table(
         for head, factor in gates.items():
             importance = f"{before.importance[head.code]:.4f}"
             lines.append(_line(f"{head.name} × {factor:g}", [importance]))
-        figures = [*_figures(effect.after).values(), f"{effect.changed:.1f} %"]
+        figures = [*_figures(effect.after).values(), f"{effect.changed:.1f}%"]
         lines[-1] += "".join(f"{figure:>9}" for figure in figures)
     return "\n".join(lines)
 
@@ -219,13 +235,13 @@ def _line(name: str, figures: Sequence[str]) -> str:
 
 
 def _figures(quality: Quality) -> dict[str, str]:
-    """``pronoun``: right in both sentences of a pair."""
+    """Format the figures; ``pronoun`` is the share that is right in both sentences of a pair."""
     figures = {
         "loss": f"{quality.loss:.4f}",
         "BLEU": f"{quality.bleu:.1f}",
         "chrF": f"{quality.chrf:.1f}",
-        "exact": f"{quality.exact:.1f} %",
+        "exact": f"{quality.exact:.1f}%",
     }
     if quality.pronoun is not None:
-        figures["pronoun"] = f"{quality.pronoun.both:.1f} %"
+        figures["pronoun"] = f"{quality.pronoun.both:.1f}%"
     return figures

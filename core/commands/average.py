@@ -1,4 +1,4 @@
-"""transformer-viz average: one model from the last checkpoints of a run."""
+"""transformer-viz average: average the last checkpoints of a run into one model."""
 
 from __future__ import annotations
 
@@ -6,19 +6,30 @@ import argparse
 import sys
 from pathlib import Path
 
+from core.counted import counted
 from core.errors import UserError
 from core.files import is_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run_folder", metavar="RUN", type=Path)
-    parser.add_argument("--last", type=int, default=5, metavar="N", help="checkpoints (5)")
-    parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True)
-    parser.add_argument("--half", action="store_true", help="write float16, half the size")
+    parser.add_argument("run_folder", metavar="RUN", type=Path, help="the run folder")
+    parser.add_argument(
+        "--last",
+        type=int,
+        default=5,
+        metavar="N",
+        help="number of checkpoints to average (default: 5)",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", type=Path, required=True, help="the model file to write"
+    )
+    parser.add_argument(
+        "--half", action="store_true", help="save the weights as float16, at half the size"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError if there are fewer checkpoints than asked for, or OUT cannot be written."""
+    """Run the command; raises UserError for too few checkpoints or an unwritable OUT."""
     import torch
 
     from core.checkpoints.header import read_header
@@ -32,8 +43,8 @@ def run(args: argparse.Namespace) -> int:
     checkpoints = folder.checkpoints()
     if len(checkpoints) < args.last:
         raise UserError(
-            f"{args.run_folder} has {len(checkpoints)} checkpoints, fewer than {args.last}; "
-            "give a smaller --last."
+            f"{args.run_folder} has {counted(len(checkpoints), 'checkpoint')}, fewer than "
+            f"{args.last}; choose a smaller --last."
         )
     average = average_checkpoints(checkpoints[-args.last :])
     provenance = {**average.provenance, "averaged": args.last}

@@ -11,24 +11,41 @@ from core.errors import UserError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--count", type=int, default=20, metavar="N", help="how many sentences")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="same seed, same text")
-    parser.add_argument("--family", metavar="F", help="one family only (default: all, mixed)")
     parser.add_argument(
-        "--split", default=TRAIN, metavar="|".join(SPLITS), help="train or held-out combinations"
+        "--count", type=int, default=20, metavar="N", help="number of sentences (default: 20)"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=1,
+        metavar="S",
+        help="random seed; the same seed gives the same text (default: 1)",
+    )
+    parser.add_argument(
+        "--family", metavar="F", help="use one family only (default: a mixture of all)"
+    )
+    parser.add_argument(
+        "--split",
+        default=TRAIN,
+        metavar="|".join(SPLITS),
+        help="use training or held-out combinations",
     )
     parser.add_argument(
         "--wide",
         action="store_true",
-        help="with the words added for models that translate ordinary text as well",
+        help="include the words added for models that also translate ordinary text",
     )
-    parser.add_argument("--jsonl", action="store_true", help="with words, alignment, trees, gold")
+    parser.add_argument(
+        "--jsonl",
+        action="store_true",
+        help="print JSON lines with words, alignment, trees and gold annotations",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print source TAB target, or a JSON object per line. Raises UserError for wrong values."""
+    """Print source TAB target, or a JSON object per line; raises UserError for wrong values."""
     if args.count < 0:
-        raise UserError(f"--count {args.count} is negative; give 0 or more sentences")
+        raise UserError(f"--count {args.count} is negative; use 0 or more.")
     families = [args.family] if args.family else None
     sentences = generate(
         args.count, seed=args.seed, split=args.split, families=families, wide=args.wide

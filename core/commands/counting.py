@@ -1,4 +1,4 @@
-"""How far a long command has come, told on stderr."""
+"""The progress of a long command, reported on stderr."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ SECONDS_BETWEEN_LINES = 15.0
 
 
 class Counting:
-    """Called with how many are done, of ``total``.
+    """A progress report: call it with the number of items done, out of ``total``.
 
-    As JSON each line is ``{"done", "total", "seconds_left"}``; for people it is a bar that is
-    redrawn in place on a terminal, and now and then a line elsewhere.
+    As JSON, each line is ``{"done", "total", "seconds_left"}``. For people, it is a bar that is
+    redrawn in place on a terminal, and an occasional line elsewhere.
     """
 
     def __init__(
@@ -32,9 +32,9 @@ class Counting:
     ) -> None:
         """
         Args:
-            total: None while nobody knows; ``end`` then says that all is done.
+            total: None if it is unknown; ``end`` then marks the end.
             begin: how many were done before this began.
-            show: a number for people.
+            show: formats a number for people.
         """
         self._total = total
         self._stream = stream
@@ -65,7 +65,7 @@ class Counting:
             print(self._bar(done), file=self._stream, flush=True)
 
     def end(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._redrawn:
             print("\r\x1b[K", end="", file=self._stream, flush=True)
 

@@ -1,4 +1,4 @@
-"""transformer-viz data: download a corpus to train or to evaluate on."""
+"""transformer-viz data: download a corpus for training or evaluation."""
 
 from __future__ import annotations
 
@@ -17,23 +17,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "corpus",
         nargs="?",
         metavar="CORPUS",
-        help="tatoeba, multi30k, or a test set of sacrebleu, as in wmt20; without it all are "
-        "listed, and nobody is asked",
+        help="tatoeba, multi30k, or a test set of sacrebleu such as wmt20; without it, all corpora "
+        "are listed and nothing is sent over the network",
     )
-    parser.add_argument("pair", nargs="?", metavar="PAIR", help="source and target, as in en-de")
-    parser.add_argument("--about", action="store_true", help="only ask for size and terms")
     parser.add_argument(
-        "--cache", type=Path, metavar="FOLDER", help="instead of the user's folder for caches"
+        "pair", nargs="?", metavar="PAIR", help="source and target language, such as en-de"
+    )
+    parser.add_argument(
+        "--about", action="store_true", help="only show the size and the terms of use"
+    )
+    parser.add_argument(
+        "--cache", type=Path, metavar="FOLDER", help="use FOLDER instead of the user's cache"
     )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="the result as one JSON object, and progress in bytes as JSON lines",
+        help="print the result as one JSON object, and progress in bytes as JSON lines on stderr",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError for a corpus or a pair that is none, and if a site does not give it."""
+    """Run the command; raises UserError for an unknown corpus or pair or a failed download."""
     from core.errors import UserError
 
     if args.corpus is None:
@@ -41,7 +45,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     corpus = _corpus(args.corpus)
     if args.pair is None:
-        raise UserError(f"Name a pair too, as in: transformer-viz data {args.corpus} en-de")
+        raise UserError(
+            f"Name a language pair too, for example: transformer-viz data {args.corpus} en-de"
+        )
     _bring(corpus, args)
     return 0
 
@@ -104,16 +110,16 @@ def _about(offer: CorpusOffer) -> str:
 
     corpus = offer.corpus
     if not offer.files:
-        size = "is here already"
+        size = "already downloaded"
     else:
         total, here = total_size(offer.files), bytes_here(offer.files)
-        size = "of unknown size" if total is None else megabytes(total)
-        size += f", of which {megabytes(here)} are here" if here else ""
+        size = "unknown size" if total is None else megabytes(total)
+        size += f", of which {megabytes(here)} are already downloaded" if here else ""
     return f"{corpus.name} {offer.pair}: {size}\nterms: {corpus.licence}\nfrom {corpus.site}"
 
 
 def _checked(offer: CorpusOffer) -> str:
-    """Checksums of what has just come, a line each, and what they were compared with."""
+    """List the checksums of the downloaded files, and say what they were compared with."""
     from core.remote.cache import read_receipt
 
     receipt = read_receipt(offer.folder)
@@ -121,9 +127,9 @@ def _checked(offer: CorpusOffer) -> str:
         return ""
     lines = [f"{digest}  {name}" for name, (_, digest) in receipt.files.items()]
     if all(file.checksum for file in offer.files):
-        lines.append("They agree with the checksums that are published.")
+        lines.append("All files match the published checksums.")
     else:
-        lines.append("The site publishes no checksums to compare them with.")
+        lines.append("The site publishes no checksums to verify the files with.")
     return "".join(line + "\n" for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""transformer-viz distance: how far a model and its heads reach."""
+"""transformer-viz distance: measure how far a model and its heads reach."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.bundled import model_path
+from core.counted import counted
 from core.fields import require
 
 if TYPE_CHECKING:
@@ -19,28 +20,34 @@ if TYPE_CHECKING:
 
 HEADS_SHOWN = 3
 LOW = 0.5
-SAYS_LITTLE = "Mostly wrong with nothing pushed in: this model says little about distance."
+SAYS_LITTLE = (
+    "This model is mostly wrong even without inserted words, so it says little about distance."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--model", metavar="M", help="a file or a bundled model (default: the first)"
+        "--model", metavar="M", help="a model file or a bundled model (default: the first)"
     )
     parser.add_argument(
-        "--sentences", type=int, default=100, metavar="N", help="of each dependency (100)"
+        "--sentences",
+        type=int,
+        default=100,
+        metavar="N",
+        help="number of sentences for each dependency (default: 100)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the sentences (0)")
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or mps")
+    parser.add_argument("--seed", type=int, default=0, help="seed for the sentences (default: 0)")
+    parser.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:N or mps")
     parser.add_argument(
         "--json",
         action="store_true",
-        help="the result as one JSON object; progress and each dependency as soon as it is "
-        "measured as JSON lines on stderr",
+        help="print the result as one JSON object; progress, and each dependency as soon as it is "
+        "measured, are JSON lines on stderr",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError for a model that cannot be read or is too short for the sentences."""
+    """Run the command; raises UserError for a model that is unreadable or has too few positions."""
     require(args.sentences >= 2, "--sentences", args.sentences, "2 or more")
 
     from core.analysis.distance import DISTANCES, distance_probe
@@ -78,15 +85,15 @@ def _as_json(model: str, seed: int, found: Sequence[Reach]) -> str:
 
 
 def table(reach: Reach) -> str:
-    """The model, then the heads that find the word best when nothing is pushed in."""
+    """Format the model's figures, then those of the heads that are best without inserted words."""
     low, high = reach.interval
     lines = [
-        f"{reach.relation}, {reach.sentences:,} sentences",
-        f"{'  words pushed in':<32}" + "".join(f"{words:>7}" for words in reach.pushed_in),
+        f"{reach.relation}, {counted(reach.sentences, 'sentence')}",
+        f"{'  inserted words':<32}" + "".join(f"{words:>7}" for words in reach.pushed_in),
         _row("words between", reach.between),
         _row("model right, %", 100.0 * reach.model),
-        _row("  95 % interval, from", 100.0 * low),
-        _row("  95 % interval, to", 100.0 * high),
+        _row("  95% interval, from", 100.0 * low),
+        _row("  95% interval, to", 100.0 * high),
     ]
     if reach.both is not None:
         lines.append(_row("model right in both, %", 100.0 * reach.both))
@@ -96,8 +103,10 @@ def table(reach: Reach) -> str:
             _row(f"{heads[column].name}, %", 100.0 * accuracy[:, column])
             for column in (-accuracy[0]).argsort(kind="stable")[:HEADS_SHOWN]
         ]
-        lines.append(_row(f"{kind.stem} heads, equally far, %", 100.0 * reach.baseline[kind]))
-    lines.append(f"  up to {reach.longest_trained} words between in the corpus's training split")
+        lines.append(_row(f"{kind.stem} heads, fixed distance, %", 100.0 * reach.baseline[kind]))
+    lines.append(
+        f"  longest distance in the corpus's training split: {reach.longest_trained} words between"
+    )
     if reach.model[0] < LOW:
         lines.append(f"  {SAYS_LITTLE}")
     return "\n".join([*lines, ""])

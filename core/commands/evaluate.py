@@ -1,4 +1,4 @@
-"""transformer-viz evaluate: translations against references, or against the grammar's gold."""
+"""transformer-viz evaluate: score translations by references or by the grammar's annotations."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from core.commands.translate import (
     chosen_search,
     set_speed,
 )
+from core.counted import counted
 from core.errors import UserError
 from core.fields import require
 
@@ -27,21 +28,21 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--source", metavar="FILE", type=Path, help="a sentence a line")
+    what.add_argument("--source", metavar="FILE", type=Path, help="one sentence per line")
     what.add_argument(
         "--corpus",
         help="FILE.tsv, FILE.tsv:2:4 (columns), FILE.tmx or SOURCE,TARGET; a source that "
-        "stands in it several times is one sentence with several references",
+        "occurs several times is one sentence with several references",
     )
     what.add_argument(
         "--test-set",
         metavar="SET:PAIR",
-        help="of sacrebleu, as in wmt20:en-de; `transformer-viz data` brings it",
+        help="a test set of sacrebleu, such as wmt20:en-de; `transformer-viz data` downloads it",
     )
     what.add_argument(
         "--gold",
         action="store_true",
-        help="generated test sentences: exact translations, pronouns, and the heads for 'it'",
+        help="generated test sentences: score exact translations, pronouns and the heads for 'it'",
     )
     parser.add_argument(
         "--reference",
@@ -54,38 +55,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--partial",
         action="store_true",
-        help="score what is left of a --corpus with lines that cannot be read",
+        help="skip lines of --corpus that cannot be read, and score the rest",
     )
     parser.add_argument(
         "--tokenize",
         choices=("13a", "intl", "zh", "char", "none"),
-        help="for BLEU (13a, or what the language of a test set needs); none for files that are "
-        "tokenised already",
+        help="tokenisation for BLEU (default: 13a, or what the language of a test set needs); "
+        "none for files that are already tokenised",
     )
     parser.add_argument(
         "--cache",
         type=Path,
         metavar="FOLDER",
-        help="where --test-set lies, instead of the user's folder for caches",
+        help="look for --test-set in FOLDER instead of the user's cache",
     )
-    parser.add_argument("--sentences", type=int, default=1_000, help="for --gold (1000)")
-    parser.add_argument("--pairs", type=int, default=600, help="minimal pairs for --gold (600)")
-    parser.add_argument("--seed", type=int, default=0, help="of the sentences for --gold (0)")
+    parser.add_argument(
+        "--sentences",
+        type=int,
+        default=1_000,
+        help="number of sentences for --gold (default: 1,000)",
+    )
+    parser.add_argument(
+        "--pairs", type=int, default=600, help="number of minimal pairs for --gold (default: 600)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed for the sentences of --gold (default: 0)"
+    )
     add_search_arguments(parser)
     add_speed_arguments(parser)
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or mps")
-    parser.add_argument("--json", action="store_true", help="the result as one JSON object")
+    parser.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:N or mps")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.add_argument(
-        "--record", action="store_true", help="keep the result in the model file, for its card"
+        "--record", action="store_true", help="save the result in the model file, for its card"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError if a file cannot be read or files do not belong together."""
+    """Run the command; raises UserError if a file cannot be read or files do not match."""
     if args.record and recognise(model_path(args.model))[0] is not Kind.NATIVE:
-        raise UserError("--record keeps the result in a model file; make one with import first.")
+        raise UserError("--record saves the result in a model file; create one with import first.")
     if args.record and args.int8:
-        raise UserError("--record keeps results of the model as it is; leave out --int8.")
+        raise UserError("--record is for the results of the unquantised model; leave out --int8.")
     scores = _run_gold(args) if args.gold else _run_references(args)
     if args.record:
         from core.checkpoints.native import add_scores
@@ -95,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_references(args: argparse.Namespace) -> dict[str, Any]:
-    """Print the scores; return them by the name of the test set."""
+    """Print the scores and return them by the name of the test set."""
     from core.checkpoints.split import split_of
     from core.corpus.aligned import names_of
     from core.decoding.translate import translate
@@ -133,7 +143,8 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     if args.json:
         print(json.dumps(result))
     else:
-        print(f"{len(sentences):,} sentences{'' if split is None else f' of {split} data'}")
+        of = "" if split is None else f" of {split} data"
+        print(f"{counted(len(sentences), 'sentence')}{of}")
         print(f"BLEU {scores.bleu:.1f}  {scores.bleu_signature}")
         print(f"chrF {scores.chrf:.1f}  {scores.chrf_signature}")
     return {name: result | {"beam": search.beam, "alpha": search.alpha}}
@@ -145,17 +156,17 @@ def _from_corpus(corpus: str, *, partial: bool) -> list[tuple[str, list[str]]]:
     text = read_aligned(corpus)
     print(text.report.summary(), file=sys.stderr)
     if text.report.broken and not partial:
-        broken, counted = text.report.broken, text.report.counted
+        broken = text.report.broken
         raise UserError(
-            f"{broken:,} {counted}{'s' * (broken > 1)} of {corpus} could not be read, so the "
-            "score would be that of another test set. Repair the file, or score the "
-            "rest with --partial."
+            f"{counted(broken, text.report.counted)} of {corpus} could not be read, so the "
+            "score would be that of a different test set. Repair the file, or use --partial to "
+            "score the rest."
         )
     return list(group_by_source(text.pairs).items())
 
 
 def _from_test_set(spec: str, cache: Path | None) -> tuple[str, str, list[tuple[str, list[str]]]]:
-    """Its name and its pair of languages, too."""
+    """Return the name of the test set, its language pair, and its sentences."""
     from core.remote.sacrebleu_sets import downloaded_test_set
 
     name, pair, part = downloaded_test_set(spec, cache)
@@ -167,22 +178,22 @@ def _from_files(source: Path, references: list[Path]) -> list[tuple[str, list[st
     from core.corpus.aligned import read_lines
 
     if not references:
-        raise UserError("--source needs --reference FILE, the translations to compare with.")
+        raise UserError("--source needs reference translations; add --reference FILE.")
     sources = read_lines(source)
     if not sources:
-        raise UserError(f"{source} is empty.")
+        raise UserError(f"{source} is empty; choose another file.")
     columns = [read_lines(path) for path in references]
     for path, column in zip(references, columns, strict=True):
         if len(column) != len(sources):
             raise UserError(
-                f"{source} has {len(sources):,} lines and {path} {len(column):,}, so they are not "
-                "aligned."
+                f"{source} has {counted(len(sources), 'line')} but {path} has {len(column):,}, so "
+                "they are not aligned; use files with the same number of lines."
             )
     return list(zip(sources, map(list, zip(*columns, strict=True)), strict=True))
 
 
 def _run_gold(args: argparse.Namespace) -> dict[str, Any]:
-    """Print the report; return it with the head to open on, the better one of its two."""
+    """Print the report and return it with the better of its two heads, on which to open."""
     from core.evaluation.gold import gold_report
 
     for name in ("sentences", "pairs"):
@@ -207,12 +218,12 @@ def _run_gold(args: argparse.Namespace) -> dict[str, Any]:
 
 def _describe(report: GoldReport) -> str:
     families = "".join(
-        f"\n    {family:<14}{share:6.1f} %" for family, share in report.exact_by_family.items()
+        f"\n    {family:<14}{share:6.1f}%" for family, share in report.exact_by_family.items()
     )
     return (
-        f"{report.sentences:,} test sentences, exact   {report.exact:6.1f} %{families}\n"
-        f"{report.pairs:,} test pairs               first  second    both\n"
-        f"pronoun after the right beginning  {_row(report.pronoun_forced)}\n"
+        f"{counted(report.sentences, 'test sentence')}, exact   {report.exact:6.1f}%{families}\n"
+        f"{counted(report.pairs, 'test pair')}               first  second    both\n"
+        f"pronoun after a correct beginning  {_row(report.pronoun_forced)}\n"
         f"pronoun in the translation         {_row(report.pronoun_decoded)}"
         f"{_head('encoder', report.encoder_head)}"
         f"{_head('cross', report.cross_head)}"
@@ -220,7 +231,7 @@ def _describe(report: GoldReport) -> str:
 
 
 def _row(score: PairScore) -> str:
-    return f"{score.first:6.1f}  {score.second:6.1f}  {score.both:6.1f} %"
+    return f"{score.first:6.1f}  {score.second:6.1f}  {score.both:6.1f}%"
 
 
 def _head(stack: str, score: HeadScore | None) -> str:

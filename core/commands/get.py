@@ -1,4 +1,4 @@
-"""transformer-viz get: bring a translation model from the hub into the user's cache."""
+"""transformer-viz get: download a translation model from the hub into the user's cache."""
 
 from __future__ import annotations
 
@@ -20,31 +20,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "pair",
         nargs="?",
         metavar="PAIR",
-        help="as in en-de, or a repository of the hub, OWNER/NAME; without it the pairs are "
-        "listed, and nobody is asked",
+        help="a language pair such as en-de, or a repository of the hub, OWNER/NAME; without it, "
+        "all pairs are listed and nothing is sent over the network",
     )
     parser.add_argument(
-        "--about", action="store_true", help="only ask the hub for size and licence"
+        "--about", action="store_true", help="only ask the hub for the size and the licence"
     )
     parser.add_argument(
-        "--cache", type=Path, metavar="FOLDER", help="instead of the user's folder for caches"
+        "--cache", type=Path, metavar="FOLDER", help="use FOLDER instead of the user's cache"
     )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="the result as one JSON object, and progress in bytes as JSON lines",
+        help="print the result as one JSON object, and progress in bytes as JSON lines on stderr",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError for a name that is none, and if the hub does not give the model."""
+    """Run the command; raises UserError for an invalid name, and if the download fails."""
     if args.pair is None:
         _list(as_json=args.json)
         return 0
     repository = repository_of(args.pair)
     if repository is None:
         raise UserError(
-            f"{args.pair!r} is neither a pair of languages, as in en-de, nor OWNER/NAME."
+            f"{args.pair!r} is neither a language pair, such as en-de, nor a repository, "
+            "OWNER/NAME; run transformer-viz get without a name to list the pairs."
         )
     _get(repository, args)
     return 0
@@ -78,7 +79,10 @@ def _get(repository: str, args: argparse.Namespace) -> None:
     receipt = read_receipt(folder)
     if receipt is not None:
         if not args.json:
-            print(f"{receipt.source} is here already: {receipt.licence}", file=sys.stderr)
+            print(
+                f"{receipt.source} is already downloaded; licence: {receipt.licence}",
+                file=sys.stderr,
+            )
         _answer(
             folder,
             {
@@ -97,7 +101,7 @@ def _get(repository: str, args: argparse.Namespace) -> None:
         return
     offer = models.look_up(repository, args.cache)
     if not args.json:
-        kept = f", of which {megabytes(offer.here)} are here" if offer.here else ""
+        kept = f", of which {megabytes(offer.here)} are already downloaded" if offer.here else ""
         print(
             f"{offer.repository}: {megabytes(offer.size)}{kept}; licence: {offer.licence}",
             file=sys.stderr,
@@ -106,17 +110,17 @@ def _get(repository: str, args: argparse.Namespace) -> None:
         tell = Counting(offer.size, sys.stderr, as_json=args.json, begin=offer.here, show=megabytes)
         models.download(offer, tell)
         if not args.json and all(file.checksum for file in offer.files):
-            print("All files agree with the hub's checksums.", file=sys.stderr)
+            print("All files match the hub's checksums.", file=sys.stderr)
     _answer(folder, _about(offer), args)
 
 
 def _answer_cached(repository: str, folder: Path, args: argparse.Namespace) -> None:
-    """For a model that another program has downloaded into Hugging Face's own cache."""
+    """Report a model that another program has downloaded into the Hugging Face cache."""
     size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     licence = f"see https://huggingface.co/{repository}"
     if not args.json:
-        where = "in the cache of the Hugging Face hub"
-        print(f"{repository} is here already, {where}; licence: {licence}", file=sys.stderr)
+        where = "in the Hugging Face cache"
+        print(f"{repository} is already downloaded, {where}; licence: {licence}", file=sys.stderr)
     about = {
         "repository": repository,
         "revision": folder.name,

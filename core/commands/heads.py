@@ -1,4 +1,4 @@
-"""transformer-viz heads: what every head does over a corpus, in numbers and in roles."""
+"""transformer-viz heads: measure what every head does over a corpus, in numbers and roles."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from core.analysis.head_csv import HeadRow, Verdict, heads_csv
 from core.bundled import model_path
 from core.commands.ablate import add_sample_arguments
+from core.counted import counted
 from core.files import atomic_write_text
 from core.heads import AttentionKind, Head
 
@@ -27,32 +28,37 @@ if TYPE_CHECKING:
 
 
 EFFECT_SENTENCES = 200
-"""Without each head by itself: as many passes as a model has heads."""
+"""The effect takes a pass without each head, so it is measured on few sentences."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--model", metavar="M", help="a file or a bundled model (default: the first)"
+        "--model", metavar="M", help="a model file or a bundled model (default: the first)"
     )
-    add_sample_arguments(parser, more_corpora=", or a text, which the model translates itself")
+    add_sample_arguments(
+        parser, more_corpora=", or a plain text, which the model translates itself"
+    )
     parser.add_argument(
         "--importance",
         action="store_true",
-        help="also how much the loss hangs on each head (Michel et al. 2019), and its effect: what "
-        f"the loss gains without it, on the first {EFFECT_SENTENCES} sentences",
+        help="also measure how strongly the loss depends on each head (Michel et al. 2019), and "
+        "its effect: by how much the loss rises without it, on the first "
+        f"{EFFECT_SENTENCES} sentences",
     )
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or mps")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="also write a table, a head a row")
+    parser.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:N or mps")
+    parser.add_argument(
+        "--csv", type=Path, metavar="FILE", help="also write a table with one row per head"
+    )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="the result as one JSON object, with the sentences that show each role best and "
-        "worst, and progress as JSON lines",
+        help="print the result as one JSON object, with the sentences that show each role best and "
+        "worst, and progress as JSON lines on stderr",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError if the model or the corpus cannot be used, or the table not written."""
+    """Run the command; raises UserError for an unusable model or corpus, or an unwritable table."""
     from core.analysis.alignment import alignment_errors
     from core.analysis.forced import forced_pairs, token_counts
     from core.analysis.heads import measure_heads
@@ -143,7 +149,7 @@ def _head(
     errors: dict[str, float],
     places: Places,
 ) -> dict[str, Any]:
-    """As in the JSON; a number that this kind of attention does not have is left out."""
+    """Return a head as in the JSON, without numbers that this kind of attention does not have."""
     kind, layer, head = measured.head
     statistics = asdict(measured.statistics) | errors
     shares = statistics.pop("offset_shares")
@@ -164,7 +170,7 @@ def _role(role: Role, kind: AttentionKind, places: Places) -> dict[str, Any]:
     reading = str(role.details.get("reading", ""))
 
     def shown(one: Evidence) -> dict[str, Any]:
-        """With the words that its cell is about, in characters; null for special tokens."""
+        """Add the characters of the words that the cell is about; null for special tokens."""
         return asdict(one) | {
             "query_span": places.query(one, kind, reading),
             "key_span": places.key(one, kind),
@@ -181,7 +187,7 @@ def _role(role: Role, kind: AttentionKind, places: Places) -> dict[str, Any]:
 
 
 def _csv_row(row: Mapping[str, Any]) -> HeadRow:
-    """With importance, effect and the shares at offsets among the statistics."""
+    """Return a row whose statistics include importance, effect and the shares at offsets."""
     weighed = {name: row[name] for name in ("importance", "effect") if name in row}
     statistics = weighed | row["statistics"]
     statistics.pop("distance_histogram", None)
@@ -200,11 +206,11 @@ def _passed(row: dict[str, Any]) -> list[str]:
 
 
 def _table(rows: Sequence[dict[str, Any]], about: dict[str, Any]) -> str:
-    """For people: a head a line with what it passes, then the roles that no head passes."""
+    """Format one line per head with the roles it passes, then the roles that no head passes."""
     lines = [
-        f"{about['sentences']:,} sentence{'s' if about['sentences'] > 1 else ''} of "
-        f"{about['name']}, decoder fed {about['target']}",
-        *([f"{about['left_out']:,} left out, empty or too long"] if about["left_out"] else []),
+        f"{counted(about['sentences'], 'sentence')} of {about['name']}, decoder input: "
+        f"{about['target']}",
+        *([f"{about['left_out']:,} skipped, empty or too long"] if about["left_out"] else []),
         "",
     ]
     columns = [one for one in _COLUMNS if any(one.of(row) is not None for row in rows)]
@@ -223,7 +229,7 @@ def _table(rows: Sequence[dict[str, Any]], about: dict[str, Any]) -> str:
     )
     held = {name.partition("(")[0] for row in rows for name in _passed(row)}
     if missing := [name for name in measured if name not in held]:
-        lines += ["", f"no head: {', '.join(missing)}"]
+        lines += ["", f"roles of no head: {', '.join(missing)}"]
     return "\n".join(lines)
 
 
@@ -259,10 +265,10 @@ _COLUMNS = (
 
 
 def _aligned(errors: AlignmentErrors) -> str:
-    """A line for people: the best head, then the mean map of each layer."""
+    """Format the errors as one line: the best head, then the mean map of each layer."""
     layers = ", ".join("–" if math.isnan(error) else f"{error:.2f}" for error in errors.of_layers)
     return (
-        f"alignment error rate by the word {errors.reading.value}: best head "
+        f"alignment error rate for the {errors.reading.value} word: best head "
         f"{errors.heads[errors.best].name} {errors.of_heads[errors.best]:.2f}; layers {layers}; "
         f"diagonal {errors.diagonal:.2f}"
     )

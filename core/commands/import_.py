@@ -1,4 +1,4 @@
-"""transformer-viz import: a model of another program as one file of ours."""
+"""transformer-viz import: convert a model of another program to one file of ours."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from core.files import is_there
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "path", metavar="PATH", type=Path, help="a MarianMT folder, or a Marian model (.npz)"
+        "path", metavar="PATH", type=Path, help="a MarianMT folder or a Marian model (.npz)"
     )
-    parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True)
     parser.add_argument(
-        "--half", action="store_true", help="half the size: numbers in half precision"
+        "-o", "--output", metavar="OUT", type=Path, required=True, help="the model file to write"
+    )
+    parser.add_argument(
+        "--half", action="store_true", help="save the weights as float16, at half the size"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError if the model cannot be read, is ours already, or OUT not be written."""
+    """Run the command; raises UserError for an unreadable or native model, or an unwritable OUT."""
     from core.checkpoints.kinds import Kind, recognise
     from core.checkpoints.opening import open_model
 
@@ -29,8 +31,8 @@ def run(args: argparse.Namespace) -> int:
         if not is_there(args.path):
             raise UserError(f"{args.path} does not exist; check the name.")
         raise UserError(
-            f"{args.path} is neither a MarianMT folder nor an .npz file; a model of Transformer "
-            "Viz needs no import."
+            f"{args.path} is neither a MarianMT folder nor an .npz file; models of Transformer "
+            "Viz need no import, so open it directly."
         )
     import torch
 

@@ -1,4 +1,4 @@
-"""transformer-viz pause: let a run wait, wherever it was started."""
+"""transformer-viz pause: pause a run, wherever it was started."""
 
 from __future__ import annotations
 
@@ -11,24 +11,27 @@ from core.training.run_folder import RunFolder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run_folder", metavar="RUN", type=Path)
+    parser.add_argument("run_folder", metavar="RUN", type=Path, help="the run folder")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError if nobody trains the run."""
+    """Run the command; raises UserError if no process is training the run."""
     folder = RunFolder.open(args.run_folder)
     require_owner(folder)
     folder.request("pause")
     print(
-        f"{folder.path} waits after this update; go on with: transformer-viz resume {folder.path}",
+        f"{folder.path} pauses after this update. "
+        f"Resume it with: transformer-viz resume {folder.path}",
         file=sys.stderr,
     )
     return 0
 
 
 def require_owner(folder: RunFolder) -> int:
-    """The pid of the process that trains the run. Raises UserError if there is none."""
+    """Return the pid of the process that trains the run; raises UserError if there is none."""
     owner = folder.owner()
     if owner is None:
-        raise UserError(f"No process trains {folder.path}, so there is nothing to pause or stop.")
+        raise UserError(
+            f"No process is training {folder.path}, so there is nothing to pause or stop."
+        )
     return owner

@@ -1,4 +1,4 @@
-"""transformer-viz prepare: corpora made ready for training, as a recipe says."""
+"""transformer-viz prepare: prepare corpora for training by a recipe."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("recipe", metavar="RECIPE.json", type=Path)
+    parser.add_argument("recipe", metavar="RECIPE.json", type=Path, help="the recipe to follow")
     parser.add_argument(
         "--corpora",
         metavar="FOLDER",
         type=Path,
         required=True,
-        help="where the files lie that the recipe names and that are not beside it",
+        help="where to look for files of the recipe that are not next to it",
     )
     parser.add_argument(
-        "--out", metavar="FOLDER", type=Path, required=True, help="for a TSV file of each source"
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        required=True,
+        help="where to write one TSV file per source",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print a line on each file. Raises UserError for a wrong recipe and an unreadable corpus."""
+    """Print a line per file; raises UserError for an invalid recipe and an unreadable corpus."""
     from core.corpus.recipe.prepare import prepare
     from core.corpus.recipe.recipe import read_recipe
 

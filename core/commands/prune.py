@@ -1,4 +1,4 @@
-"""transformer-viz prune: a smaller model file without some heads."""
+"""transformer-viz prune: make a smaller model file by removing heads."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--model", metavar="M", help="a file or a bundled model (default: the first)"
+        "--model", metavar="M", help="a model file or a bundled model (default: the first)"
     )
     parser.add_argument(
         "--head",
         metavar="HEAD",
         action="append",
         required=True,
-        help="to take out: encoder:4.1 for layer 4, head 1, or decoder:… or cross:…; may be "
+        help="head to remove: encoder:4.1 for layer 4, head 1, or decoder:… or cross:…; can be "
         "repeated",
     )
-    parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True)
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", type=Path, required=True, help="the model file to write"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError for a head that the model lacks, and if OUT cannot be written."""
+    """Run the command; raises UserError for a missing head, and if OUT cannot be written."""
     from core.analysis.pruning import prune
     from core.checkpoints.native import save_checkpoint
     from core.checkpoints.opening import open_model
@@ -47,12 +49,12 @@ def run(args: argparse.Namespace) -> int:
     dtype = _smallest_dtype(smaller)
     save_checkpoint(args.output, smaller, checkpoint.tokenizer, provenance, dtype)
     before, after = checkpoint.model.parameter_count(), smaller.parameter_count()
-    print(f"{args.output}: {before:,} parameters became {after:,}", file=sys.stderr)
+    print(f"{args.output}: {after:,} parameters, {before:,} before", file=sys.stderr)
     return 0
 
 
 def _smallest_dtype(model: Transformer) -> torch.dtype:
-    """float16 where it holds every number, as in a file that was float16, else float32."""
+    """Return float16 if it holds every number exactly, as from a float16 file, else float32."""
     import torch
 
     exact = all(torch.equal(p.half().to(p), p) for p in model.parameters())

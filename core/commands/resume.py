@@ -1,4 +1,4 @@
-"""transformer-viz resume: go on with a run exactly where it stopped, or end its pause."""
+"""transformer-viz resume: resume a run exactly where it stopped, or end its pause."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from core.training.run_folder import RunFolder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run_folder", metavar="RUN", type=Path)
-    parser.add_argument("--steps", type=int, help="a new last update, to train longer")
-    parser.add_argument("--json", action="store_true", help="events as JSON lines on stdout")
+    parser.add_argument("run_folder", metavar="RUN", type=Path, help="the run folder")
+    parser.add_argument(
+        "--steps", type=int, help="a larger number of updates in all, to train longer"
+    )
+    parser.add_argument("--json", action="store_true", help="print events as JSON lines on stdout")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError if there is nothing to resume, and for a run that fails."""
+    """Run the command; raises UserError if there is nothing to resume, and if the run fails."""
     folder = RunFolder.open(args.run_folder)
     owner = folder.owner()
     if owner is not None and folder.wish() == "pause" and args.steps is None:
         folder.request(None)
-        print(f"Process {owner} goes on with {folder.path}.", file=sys.stderr)
+        print(f"Process {owner} resumes {folder.path}.", file=sys.stderr)
         return 0
     from core.training.run import resume_run
 

@@ -1,4 +1,4 @@
-"""The sentences that a command is given: as arguments, as a file or through a pipe."""
+"""The sentences passed to a command as arguments, in a file or through a pipe."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _PIECE = 1 << 16
 
 
 def piped(stream: BinaryIO) -> Iterator[list[str]]:
-    """The lines of a stream in lists, each of what was there to read at that moment.
+    """Yield the lines of a stream in lists, each with what could be read at that moment.
 
-    So each line is at hand as soon as it was written, and what is written faster than it is used
-    comes in larger lists. A line ends at \\n alone; a last one needs no end.
+    Each line is therefore available as soon as it has been written, and lines that are written
+    faster than they are used come in larger lists. Only \\n ends a line; the last one needs none.
 
     Raises:
-        UserError: a line is not UTF-8 or far too long, or reading fails. The lines before it were
-            given.
+        UserError: a line is not UTF-8 or far too long, or reading fails. The lines before it have
+            been yielded.
     """
     rest, number = b"", 0
     while True:
         try:
             piece = stream.read1(_PIECE)  # type: ignore[attr-defined]
         except OSError as error:
-            raise UserError(f"Could not read the standard input: {error.strerror}.") from error
+            raise UserError(f"Standard input could not be read: {error.strerror}.") from error
         *raws, rest = (rest + piece).split(b"\n")
         if not piece and rest:
             raws.append(rest)
@@ -42,8 +42,8 @@ def piped(stream: BinaryIO) -> Iterator[list[str]]:
                 if lines:
                     yield lines
                 raise UserError(
-                    f"Line {number:,} of the standard input is not UTF-8; convert the text first, "
-                    "with iconv for example."
+                    f"Line {number:,} of standard input is not UTF-8; convert the text first, "
+                    "for example with iconv."
                 )
             lines.append(text)
         if lines:
@@ -52,8 +52,8 @@ def piped(stream: BinaryIO) -> Iterator[list[str]]:
             return
         if len(rest) > LONGEST_LINE:
             raise UserError(
-                f"Line {number + 1:,} of the standard input is more than {LONGEST_LINE:,} bytes "
-                "long; split it into sentences."
+                f"Line {number + 1:,} of standard input is longer than {LONGEST_LINE:,} bytes; "
+                "split it into sentences."
             )
 
 
@@ -68,13 +68,13 @@ def _text(raw: bytes, *, first: bool) -> str | None:
 def within(
     chunks: Iterable[list[str]], where: str, tokenizer: Tokenizer, longest: int
 ) -> Iterator[list[str]]:
-    """The same lists, as long as no sentence has more than ``longest`` tokens.
+    """Yield the same lists, as long as no sentence has more than ``longest`` tokens.
 
     Args:
-        where: what holds the lines, as a sentence names it.
+        where: what holds the lines, for the error message.
 
     Raises:
-        UserError: a sentence is longer. Those before it were given.
+        UserError: a sentence is longer. Those before it have been yielded.
     """
     number = 0
     for chunk in chunks:
@@ -92,7 +92,7 @@ def within(
 
 
 def _tokens(text: str, tokenizer: Tokenizer, longest: int) -> int:
-    """How many there are; 0 for a text too short to have more than ``longest``."""
+    """Count the tokens; 0 for a text too short to have more than ``longest``."""
     if len(text.encode("utf-8", "surrogatepass")) < longest:
         return 0
     return len(tokenizer.encode(text))

@@ -1,4 +1,4 @@
-"""What `transformer-viz info --speed` prints: how fast each kernel is here, and which are used."""
+"""The report of `transformer-viz info --speed`: how fast each kernel is, and which are used."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import torch
 
+from core.counted import counted
 from core.model.kernels import PRESENT
 from core.model.measuring import Kept, best_choice, measured
 from core.model.processor import processor
@@ -15,14 +16,14 @@ from core.model.product_choice import AUTO, ROWS, VARIABLE, wished
 from core.model.timings import Table, Timings
 
 PATIENCE = 2.0
-"""Seconds for measuring what is not known yet."""
+"""Seconds allowed for measuring what is not known yet."""
 
 
 def report(*, as_json: bool) -> str:
-    """Text, or one JSON object. What was not measured before is measured now, at leisure.
+    """Return the report as text or as one JSON object, measuring first what was not measured yet.
 
     Raises:
-        UserError: the environment asks for a kernel that is not there.
+        UserError: the environment asks for a kernel that is not available.
     """
     limit = torch.get_num_threads()
     kept = Kept.of_this_machine(limit)
@@ -44,20 +45,23 @@ def report(*, as_json: bool) -> str:
         }
         return json.dumps(about, indent=2)
     lines = [
-        f"{processor()}, torch {torch.__version__}, up to {limit} thread{'s' * (limit != 1)}",
+        f"{processor()}, torch {torch.__version__}, up to {counted(limit, 'thread')}",
         f"in use: {choice.summary()}",
-        f"threads: {choice.training_threads or limit} in training, {choice.threads or limit} else",
+        f"threads: {choice.training_threads or limit} in training, "
+        f"{choice.threads or limit} otherwise",
     ]
     if wished() != AUTO:
-        lines.append(f"{VARIABLE}={wished()} asks for it.")
+        lines.append(f"chosen by {VARIABLE}={wished()}")
     if not timings.complete:
-        lines.append("Other programs kept the machine busy: measured only in part; ask again.")
-    lines += ["", *_timings(timings), "", f"kept in {kept.path}"]
+        lines.append(
+            "Other programs kept the machine busy, so some timings are missing; run this again."
+        )
+    lines += ["", *_timings(timings), "", f"saved in {kept.path}"]
     return "\n".join(lines)
 
 
 def _timings(timings: Timings) -> Iterator[str]:
-    """Milliseconds of a product, a line for each size of W and number of rows."""
+    """Yield the milliseconds of a product, one line for each size of W and number of rows."""
     yield f"{'milliseconds':<24}" + "".join(f"{name:>15}" for name in PRESENT)
     for title, table, rows in (
         ("256 → 1024", timings.small, ROWS),
@@ -70,4 +74,5 @@ def _timings(timings: Timings) -> Iterator[str]:
 def _rows(title: str, table: Table, rows: tuple[int, ...]) -> Iterator[str]:
     for count, seconds in zip(rows, table, strict=False):
         cells = (f"{1000 * seconds[name]:.3f}" if name in seconds else "–" for name in PRESENT)
-        yield f"{f'{title}, {count} rows':<24}" + "".join(f"{cell:>15}" for cell in cells)
+        label = f"{title}, {counted(count, 'row')}"
+        yield f"{label:<24}" + "".join(f"{cell:>15}" for cell in cells)

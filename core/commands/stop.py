@@ -1,4 +1,4 @@
-"""transformer-viz stop: end a run after its update, wherever it was started."""
+"""transformer-viz stop: stop a run after its current update, wherever it was started."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from core.training.run_folder import RunFolder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run_folder", metavar="RUN", type=Path)
+    parser.add_argument("run_folder", metavar="RUN", type=Path, help="the run folder")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError if nobody trains the run."""
+    """Run the command; raises UserError if no process is training the run."""
     folder = RunFolder.open(args.run_folder)
     owner = require_owner(folder)
     folder.request("stop")
     print(
-        f"Process {owner} saves {folder.path} after this update and ends; "
-        f"go on with: transformer-viz resume {folder.path}",
+        f"Process {owner} saves {folder.path} after this update and stops. "
+        f"Resume it with: transformer-viz resume {folder.path}",
         file=sys.stderr,
     )
     return 0

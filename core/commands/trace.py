@@ -1,4 +1,4 @@
-"""transformer-viz trace: the attention of every layer and head on one sentence, as .npz."""
+"""transformer-viz trace: save the attention of every layer and head on one sentence as .npz."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from core.commands.translate import add_search_arguments, chosen_search
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", metavar="TEXT", help="the sentence to translate")
-    parser.add_argument("-o", "--out", type=Path, required=True, metavar="OUT.npz")
+    parser.add_argument(
+        "-o", "--out", type=Path, required=True, metavar="OUT.npz", help="the trace file to write"
+    )
     add_search_arguments(parser)
     parser.add_argument(
         "--target", metavar="T", help="a translation to record instead of the model's own"
@@ -20,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError if the model cannot be read, the text is empty or OUT not written."""
+    """Run the command; raises UserError for an unreadable model, an empty text or a bad OUT."""
     from core.checkpoints.opening import open_model
     from core.trace.npz import save_npz
     from core.trace.record import trace_text

@@ -1,4 +1,4 @@
-"""transformer-viz train: a run from nothing but its configuration and data."""
+"""transformer-viz train: train a model from nothing but a configuration and data."""
 
 from __future__ import annotations
 
@@ -18,40 +18,44 @@ from core.training.config import GRAMMAR, PRECISIONS, RunConfig
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
-    parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="a new folder")
-    parser.add_argument("--json", action="store_true", help="events as JSON lines on stdout")
+    parser.add_argument(
+        "--out", metavar="RUN", type=Path, required=True, help="a new folder for the run"
+    )
+    parser.add_argument("--json", action="store_true", help="print events as JSON lines on stdout")
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """What ``configuration`` reads."""
+    """Add the arguments that ``configuration`` reads."""
     parser.add_argument(
         "configuration",
         metavar="PRESET|CONFIG.json",
-        help=f"a file, or one of: {', '.join(PRESETS)}",
+        help=f"a configuration file, or one of the presets: {', '.join(PRESETS)}",
     )
     parser.add_argument(
         "--data",
         nargs="+",
         metavar="DATA",
         help=f"{GRAMMAR}, FILE.tsv, FILE.tsv:2:4 (columns), FILE.tmx or SOURCE,TARGET; "
-        "several are mixed",
+        "several sources are mixed",
     )
     parser.add_argument(
         "--validation",
         nargs="+",
         metavar="DATA",
-        help="FILE.tsv, FILE.tmx or SOURCE,TARGET; without it a part of each source of data is "
-        "held out",
+        help="FILE.tsv, FILE.tmx or SOURCE,TARGET; without it, part of each data source is held "
+        "out",
     )
-    parser.add_argument("--licence", help="of the data in files, for the model's card")
-    parser.add_argument("--steps", type=int, help="updates to do")
-    parser.add_argument("--seed", type=int)
+    parser.add_argument("--licence", help="licence of the data in files, for the model's card")
+    parser.add_argument("--steps", type=int, help="number of updates")
+    parser.add_argument("--seed", type=int, help="random seed")
     parser.add_argument("--device", help="auto, cpu, cuda, cuda:N or mps")
     parser.add_argument("--precision", help=f"{', '.join(PRECISIONS)}; fp16 on CUDA only")
-    parser.add_argument("--threads", type=int, help="CPU threads; measured by default")
+    parser.add_argument(
+        "--threads", type=int, help="number of CPU threads (default: the fastest, measured)"
+    )
     parser.add_argument(
         "--product",
-        help=f"kernel of matrix products on a CPU: {', '.join(WISHES)} (auto: the fastest)",
+        help=f"kernel for matrix products on a CPU: {', '.join(WISHES)} (auto: the fastest)",
     )
     parser.add_argument(
         "--set",
@@ -60,12 +64,12 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KEY=VALUE",
         dest="settings",
-        help="any other setting of model or training",
+        help="any other setting of the model or the training",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError for wrong settings and for a run that fails."""
+    """Run the command; raises UserError for wrong settings and for a run that fails."""
     from core.training.run import start_run
 
     return run_listened(
@@ -82,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def configuration(args: argparse.Namespace) -> RunConfig:
-    """The preset or file with the changes that the options ask for."""
+    """Return the preset's or file's configuration with the changes from the options."""
     changes = dict(_setting(text) for text in args.settings)
     for name in ("licence", "steps", "seed", "device", "precision", "threads", "product"):
         if getattr(args, name) is not None:
@@ -94,7 +98,7 @@ def configuration(args: argparse.Namespace) -> RunConfig:
 
 
 def command_line(args: argparse.Namespace) -> str:
-    """What to type to make this run again; files by their names alone."""
+    """Return the command that repeats this run, with file names but without folders."""
     words = ["transformer-viz", "train", Path(args.configuration).name]
     for name in ("data", "validation"):
         specs = getattr(args, name)
@@ -120,15 +124,15 @@ def _named(name: str) -> RunConfig:
     except ValueError as error:
         raise UserError(f"{name} is not JSON: {error}.") from error
     if not isinstance(values, dict):
-        raise UserError(f'{name} must hold {{"model": {{…}}, "training": {{…}}}}.')
+        raise UserError(f'{name} must contain {{"model": {{…}}, "training": {{…}}}}.')
     return RunConfig.from_dict(values)
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """ "d_model=128" → ("d_model", 128); what is not JSON is a string."""
+    """Read "d_model=128" as ("d_model", 128); a value that is not JSON is a string."""
     name, equals, value = text.partition("=")
     if not equals:
-        raise UserError(f"--set takes KEY=VALUE, and {text!r} has no '='.")
+        raise UserError(f"--set takes KEY=VALUE, but {text!r} has no '='.")
     try:
         return name, json.loads(value)
     except ValueError:
@@ -136,7 +140,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _absolute(spec: str) -> str:
-    """A run can be resumed from another folder."""
+    """Make the paths absolute, so that the run can be resumed from another folder."""
     if spec == GRAMMAR:
         return spec
     parts = [spec] if is_file(spec) else spec.split(",")

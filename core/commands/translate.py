@@ -1,4 +1,4 @@
-"""transformer-viz translate: one line in, one line out."""
+"""transformer-viz translate: translate line by line."""
 
 from __future__ import annotations
 
@@ -28,9 +28,13 @@ LONGEST = 1_000  # tokens of a sentence: far beyond what any was trained on, and
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
-        "text", nargs="*", default=[], metavar="TEXT", help="default: the lines of stdin"
+        "text",
+        nargs="*",
+        default=[],
+        metavar="TEXT",
+        help="sentences to translate (default: the lines of stdin)",
     )
-    what.add_argument("--file", type=Path, metavar="F", help="the lines of a file instead")
+    what.add_argument("--file", type=Path, metavar="F", help="translate the lines of a file")
     add_search_arguments(parser)
     add_speed_arguments(parser)
     parser.add_argument(
@@ -38,43 +42,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=LONGEST,
         metavar="TOKENS",
-        help=f"refuse a sentence of more tokens ({LONGEST:,})",
+        help=f"refuse sentences of more than this many tokens (default: {LONGEST:,})",
     )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="a JSON object for each line, progress as JSON lines on stderr",
+        help="print one JSON object per line, and progress as JSON lines on stderr",
     )
 
 
 def add_search_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the commands that translate have in common."""
+    """Add the arguments that all commands which translate share."""
     parser.add_argument(
-        "--model", metavar="M", help="a file or a bundled model (default: the first)"
+        "--model", metavar="M", help="a model file or a bundled model (default: the first)"
     )
     parser.add_argument(
-        "--beam", type=int, metavar="N", help="1 is greedy search (as an imported model says, or 4)"
+        "--beam",
+        type=int,
+        metavar="N",
+        help="beam size; 1 is greedy search (default: the imported model's own, or 4)",
     )
     parser.add_argument(
         "--alpha",
         type=float,
         metavar="A",
-        help="of the length penalty (as an imported model says, or 0.6)",
+        help="exponent of the length penalty (default: the imported model's own, or 0.6)",
     )
 
 
 def add_speed_arguments(parser: argparse.ArgumentParser) -> None:
-    """What ``set_speed`` reads, and --int8."""
+    """Add the arguments that ``set_speed`` reads, and --int8."""
     parser.add_argument(
         "--int8",
         action="store_true",
-        help="compute in 8 bits: faster, and a little less exact",
+        help="compute in 8 bits: faster, but slightly less exact",
     )
     parser.add_argument(
         "--product",
         choices=WISHES,
         default=AUTO,
-        help="the kernel of matrix products (auto: the fastest, measured once)",
+        help="kernel for matrix products (auto: the fastest, measured once)",
     )
 
 
@@ -94,14 +101,14 @@ def set_speed(args: argparse.Namespace) -> None:
 
 
 def chosen_search(args: argparse.Namespace, provenance: Mapping[str, Any]) -> SearchConfig:
-    """Raises UserError for a value that is not possible."""
+    """Return the search settings; raises UserError for a value that is not allowed."""
     from core.decoding.config import PAPER, SearchConfig
 
     return SearchConfig.of_model(provenance, beam=args.beam, alpha=args.alpha, usual=PAPER)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError if the model cannot be read, or for a line that cannot be translated."""
+    """Run the command; raises UserError for an unreadable model or an untranslatable line."""
     require(args.longest >= 1, "--longest", args.longest, "1 or more")
     given = _given(args)
     from core.checkpoints.opening import open_model
@@ -119,20 +126,20 @@ def run(args: argparse.Namespace) -> int:
         chunks = iter(list(within(_chunks(given), where, tokenizer, longest)))
         _answer(chunks, checkpoint, search, len(given), as_json=args.json)
     else:
-        chunks = within(piped(sys.stdin.buffer), "the standard input", tokenizer, longest)
+        chunks = within(piped(sys.stdin.buffer), "standard input", tokenizer, longest)
         _answer(chunks, checkpoint, search, None, as_json=args.json)
     return 0
 
 
 def _given(args: argparse.Namespace) -> list[str] | None:
-    """The sentences that are known as a whole, or None: they come through the standard input."""
+    """Return the sentences, or None if they come through standard input."""
     if args.file is not None:
         from core.corpus.aligned import read_lines
 
         return read_lines(args.file)
     for number, text in enumerate(args.text, start=1):
         if any("\ud800" <= character <= "\udfff" for character in text):
-            raise UserError(f"Sentence {number:,} of the arguments is not UTF-8.")
+            raise UserError(f"Sentence {number:,} of the arguments is not valid UTF-8; correct it.")
     return args.text or None
 
 
@@ -149,7 +156,7 @@ def _answer(
     *,
     as_json: bool,
 ) -> None:
-    """Print a line for each sentence, as soon as those that came with it are translated."""
+    """Print a line for each sentence as soon as its chunk is translated."""
     from core.decoding.translate import translate
 
     tell = Counting(total, sys.stderr, as_json=as_json)
@@ -174,7 +181,7 @@ def _answer(
 
 
 def one_line(text: str) -> str:
-    """A translation without line ends, which a byte-wise vocabulary can spell."""
+    """Return a translation without line ends, which byte pieces of a vocabulary can spell."""
     return text.replace("\r", " ").replace("\n", " ")
 
 

@@ -45,7 +45,7 @@ def test_parts_by_name_and_checksums(
     assert list(parts) == ["train", "val", "test_2016_flickr", "test_2018_flickr"]
     assert all(Path(name).is_file() for name in parts["train"].split(","))
     assert shown.err.count("sha256:") == 8
-    assert "They agree with the checksums that are published." in shown.err
+    assert "All files match the published checksums." in shown.err
 
 
 def test_as_json(site: Site, command: Command, tmp_path: Path, capsys: Output) -> None:

@@ -47,7 +47,7 @@ def test_for_people(command: Command, trained: Path, capsys: pytest.CaptureFixtu
     assert heading == "coreference, 2 sentences"
     assert pushed_in.split() == ["words", "pushed", "in", "0", "1", "2", "4", "8", "16", "32"]
     names = {line.split(", ")[0].strip() for line in lines}
-    assert {"model right", "95 % interval", "model right in both"} <= names
+    assert {"model right", "95% interval", "model right in both"} <= names
     assert any(name.startswith("encoder:") for name in names)
     assert all(len(line.split("%")[1].split()) == 7 for line in lines if line.count("%, ") == 1)
 

@@ -61,7 +61,7 @@ def test_about_then_get_then_nothing_more_to_ask(hub: Site, tmp_path: Path) -> N
     assert folder == Path(about["folder"])
     assert sum(map(len, contents(folder).values())) == about["size"]
     assert run.stderr == (
-        f"{REPOSITORY}: 0.3 MB; licence: CC BY 4.0\nAll files agree with the hub's checksums.\n"
+        f"{REPOSITORY}: 0.3 MB; licence: CC BY 4.0\nAll files match the hub's checksums.\n"
     )
     hub.asked.clear()
     again = answer(get(hub, REPOSITORY, "--cache", tmp_path, "--json"))
@@ -69,7 +69,7 @@ def test_about_then_get_then_nothing_more_to_ask(hub: Site, tmp_path: Path) -> N
     assert hub.asked == []
     offline = get(None, "en-de", "--cache", tmp_path)
     assert offline.stdout == run.stdout
-    assert offline.stderr == f"{REPOSITORY} is here already: CC BY 4.0\n"
+    assert offline.stderr == f"{REPOSITORY} is already downloaded; licence: CC BY 4.0\n"
 
 
 def test_progress_as_json_lines(hub: Site, tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_model_in_the_cache_of_the_hub_is_not_asked_for(hub: Site, tmp_path: P
     here = {"HF_HUB_CACHE": str(tmp_path / "hub"), "XDG_CACHE_HOME": str(tmp_path / "own")}
     run = get(hub, "en-de", **here)
     assert run.stdout.strip() == str(folder)
-    assert run.stderr.startswith(f"{REPOSITORY} is here already, in the cache of the Hugging Face")
+    assert run.stderr.startswith(f"{REPOSITORY} is already downloaded, in the Hugging Face cache")
     assert answer(get(hub, "en-de", "--about", "--json", **here))["revision"] == revision
     assert hub.asked == []
     answer(get(hub, "en-de", "--cache", tmp_path / "mine", "--json", **here))

@@ -90,7 +90,7 @@ def test_a_table_for_people_and_one_for_programs(
     assert command("heads", "--model", model, "--corpus", table, "--csv", path) == 0
     output = capsys.readouterr().out
     assert "positional(-1) 1.00 (0.90)" in output
-    assert output.startswith("3 sentences of pairs.tsv, decoder fed reference")
+    assert output.startswith("3 sentences of pairs.tsv, decoder input: reference")
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * (6 + 4 + 4)

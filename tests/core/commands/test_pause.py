@@ -25,14 +25,14 @@ def test_a_run_is_asked_through_its_folder(
     with folder.lock:
         assert command(wish, folder.path) == 0
     assert folder.wish() == wish
-    assert f"go on with: transformer-viz resume {folder.path}" in capsys.readouterr().err
+    assert f"Resume it with: transformer-viz resume {folder.path}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["pause", "stop"])
 def test_nobody_is_there_to_ask(
     folder: RunFolder, command: Callable[..., int], name: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(UserError, match=r"No process trains .*nothing to pause or stop"):
+    with pytest.raises(UserError, match=r"No process is training .*nothing to pause or stop"):
         command(name, folder.path)
     assert folder.wish() is None
     with pytest.raises(UserError, match="not a run folder"):
@@ -46,7 +46,7 @@ def test_resume_ends_a_pause(
         folder.request("pause")
         assert command("resume", folder.path) == 0
         assert folder.wish() is None
-        assert "goes on with" in capsys.readouterr().err
+        assert "resumes" in capsys.readouterr().err
 
 
 def test_resume_leaves_a_run_alone_that_is_trained(

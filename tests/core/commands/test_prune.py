@@ -26,7 +26,7 @@ def test_a_smaller_file(
     header = read_header(smaller)
     before = whole.model.parameter_count()
     assert capsys.readouterr().err == (
-        f"{smaller}: {before:,} parameters became {header.parameters:,}\n"
+        f"{smaller}: {header.parameters:,} parameters, {before:,} before\n"
     )
     assert header.config.pruned_heads == ("cross.0.1", "encoder_self.0.0")
     assert header.provenance["pruned_from"] == "whole"

@@ -103,7 +103,7 @@ def test_a_line_of_the_input_that_is_not_utf8_ends_it_there(
     assert main(["translate", "--model", str(model)]) == 1
     out, error = capsys.readouterr()
     assert out == expected(model)[0] + "\n\n"
-    assert "Line 3 of the standard input is not UTF-8" in error
+    assert "Line 3 of standard input is not UTF-8" in error
 
 
 @pytest.mark.parametrize("as_file", [True, False])
