@@ -9,6 +9,7 @@ from torch import nn
 
 from core.checkpoints.weights import Weights
 from core.config import ModelConfig
+from core.counted import counted
 from core.errors import UserError
 from core.model.transformer import Transformer
 from core.model.uninitialised import uninitialised
@@ -18,7 +19,7 @@ Parts = Mapping[str, Sequence[str]]
 
 
 def assemble(config: ModelConfig, parts: Parts, weights: Weights, origin: str) -> Transformer:
-    """Every tensor of the file goes into exactly one parameter, and every parameter is filled.
+    """Fill every parameter from the file, with every tensor going into exactly one of them.
 
     Memory stays near that of the weights: each tensor becomes a parameter as it is read.
 
@@ -40,7 +41,8 @@ def assemble(config: ModelConfig, parts: Parts, weights: Weights, origin: str) -
 
 
 def require_all_used(present: Collection[str], wanted: Collection[str], origin: str) -> None:
-    """
+    """Check that the file's tensors are exactly the wanted ones.
+
     Raises:
         UserError: some are wanted and not present, or the reverse; it names the first few.
     """
@@ -53,8 +55,9 @@ def require_all_used(present: Collection[str], wanted: Collection[str], origin: 
             more = ", …" if len(names) > 3 else ""
             unknown = " that a model of this kind does not have" if problem == "has" else ""
             raise UserError(
-                f"{origin} {problem} {len(names)} tensor(s){unknown}: {shown}{more}. It is damaged "
-                "or of another kind."
+                f"{origin} {problem} {counted(len(names), 'tensor')}{unknown}: {shown}{more}. It "
+                "is damaged or of "
+                "another kind."
             )
 
 
@@ -76,8 +79,8 @@ def _require_shape(
     for name in names:
         if list(weights.shape(name)) not in allowed:
             raise UserError(
-                f"{origin}: {name} has shape {list(weights.shape(name))}; the model that its "
-                f"configuration describes needs {needed}."
+                f"{origin}: {name} has shape {list(weights.shape(name))}, but the configuration "
+                f"needs {needed}; the model is damaged."
             )
 
 
@@ -88,8 +91,7 @@ def _fill(parameter: nn.Parameter, names: Sequence[str], weights: Weights, origi
         tensor = weights.take(name)
         if not tensor.sum().isfinite():  # one that is none makes the sum none
             raise UserError(
-                f"{origin}: {name} holds values that are no numbers (NaN or infinite); the model "
-                "is damaged."
+                f"{origin}: {name} contains NaN or infinite values; the model is damaged."
             )
         tensors.append(tensor.flatten() if parameter.dim() == 1 else tensor)
     whole = tensors[0] if len(tensors) == 1 else torch.cat(tensors)

@@ -1,4 +1,4 @@
-"""A model's card: what its file says of itself, as Markdown."""
+"""Model cards: what a model's file says about it, as Markdown."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from core.checkpoints.split import split_of
 from core.config import ModelConfig
 
 _GOLD_SHARES = (
-    ("pronoun after the right beginning", "pronoun_forced"),
+    ("pronoun after a correct beginning", "pronoun_forced"),
     ("pronoun in the translation", "pronoun_decoded"),
 )
 _GOLD_HEADS = (("encoder self-attention", "encoder_head"), ("cross-attention", "cross_head"))
 
 
 def model_card(name: str, header: Header) -> str:
-    """Shape, data, licence, recipe, scores and software; what the file does not say is left out."""
+    """Return shape, data, licence, recipe, scores and software, as far as the file states them."""
     return "\n".join(_lines(name, header)) + "\n"
 
 
@@ -33,7 +33,7 @@ def _lines(name: str, header: Header) -> Iterator[str]:
         f"{_pieces(model)}."
     )
     yield from _table(
-        "Where it comes from",
+        "Origin",
         {
             "imported from": about.get("imported"),
             "source": about.get("source"),
@@ -45,7 +45,7 @@ def _lines(name: str, header: Header) -> Iterator[str]:
             "command": f"`{about['command']}`" if "command" in about else None,
             "seed": about.get("seed"),
             "updates": f"{about['step']:,}" if "step" in about else None,
-            "weights": f"mean of the last {about['averaged']} checkpoints"
+            "weights": f"average of the last {about['averaged']} checkpoints"
             if "averaged" in about
             else None,
         },
@@ -72,7 +72,7 @@ def _pieces(model: ModelConfig) -> str:
 
 
 def _pruned(model: ModelConfig) -> str:
-    return f" (of all, {len(model.pruned_heads)} pruned)" if model.pruned_heads else ""
+    return f" (before {len(model.pruned_heads)} were pruned)" if model.pruned_heads else ""
 
 
 def _references(score: Mapping[str, Any]) -> dict[str, str]:
@@ -89,14 +89,12 @@ def _gold(gold: Mapping[str, Any]) -> Iterator[str]:
         "Scores on the generated test split",
         {
             "search": _search(gold),
-            "exact translations": f"{gold['exact']:.1f} % of {gold['sentences']:,}",
-            **{
-                f"· {family}": f"{share:.1f} %" for family, share in gold["exact_by_family"].items()
-            },
+            "exact translations": f"{gold['exact']:.1f}% of {gold['sentences']:,}",
+            **{f"· {family}": f"{share:.1f}%" for family, share in gold["exact_by_family"].items()},
         },
     )
     yield ""
-    yield f"## What “it” means: {gold['pairs']:,} held-out minimal pairs"
+    yield f"## What “it” refers to: {gold['pairs']:,} held-out minimal pairs"
     yield ""
     yield "| | first sentence | second | both |"
     yield "| --- | ---: | ---: | ---: |"
@@ -107,13 +105,13 @@ def _gold(gold: Mapping[str, Any]) -> Iterator[str]:
         if head is None:
             continue
         place = f"layer {head['layer'] + 1}, head {head['head'] + 1}"
-        yield _pair_row(f"{title}, {place} on the antecedent", head["antecedent"])
+        yield _pair_row(f"{title}, {place}: most weight on the antecedent", head["antecedent"])
     yield ""
-    yield "The heads were chosen on pairs of the training split."
+    yield "The heads were chosen on pairs from the training split."
 
 
 def _pair_row(title: str, score: Mapping[str, float]) -> str:
-    return f"| {title} | {score['first']:.1f} % | {score['second']:.1f} % | {score['both']:.1f} % |"
+    return f"| {title} | {score['first']:.1f}% | {score['second']:.1f}% | {score['both']:.1f}% |"
 
 
 def _search(score: Mapping[str, Any]) -> str:

@@ -42,7 +42,7 @@ class Header:
 
 
 def read_header(path: str | Path) -> Header:
-    """What a checkpoint says of itself.
+    """Read what a checkpoint says about itself.
 
     Raises:
         UserError: missing, unreadable, truncated, of another kind or of a newer version.
@@ -66,8 +66,8 @@ def read_header(path: str | Path) -> Header:
         raise UserError(f"{path} is a safetensors file, but not a Transformer Viz model.")
     if version != str(FORMAT_VERSION):
         raise UserError(
-            f"{path} has format version {version} and this program reads version "
-            f"{FORMAT_VERSION}: update Transformer Viz to open it."
+            f"{path} has format version {version}, but this program reads version "
+            f"{FORMAT_VERSION}; update Transformer Viz to open it."
         )
     if not complete:
         raise UserError(f"{path} is truncated; copy or download it again.")
@@ -77,12 +77,12 @@ def read_header(path: str | Path) -> Header:
     except _MALFORMED as error:
         raise UserError(f"{path} does not describe its model; the file is damaged.") from error
     except UserError as error:
-        raise UserError(f"{path} describes a model that is not possible: {error}") from error
+        raise UserError(f"{path} describes an impossible model: {error}") from error
     return Header(config, provenance, parameters, left_out)
 
 
 def read_metadata(path: Path) -> dict[str, Any]:
-    """What any safetensors file says of itself; empty where it says nothing that can be read.
+    """Read what a safetensors file says about itself; empty if it has no readable metadata.
 
     Raises:
         UserError: the file cannot be read, or is none.
@@ -95,7 +95,7 @@ def read_metadata(path: Path) -> dict[str, Any]:
 
 
 def split_header(path: Path) -> tuple[bytes, int]:
-    """The JSON block at the start of a safetensors file, and the number of bytes after it.
+    """Return the JSON block at the start of a safetensors file, and the number of bytes after it.
 
     The block's length comes first, in 8 bytes, little-endian.
 
@@ -113,5 +113,5 @@ def split_header(path: Path) -> tuple[bytes, int]:
         except OSError as error:
             raise UserError(read_problem(path, error)) from error
     if not block.startswith(b"{"):
-        raise UserError(f"{path} is not a model: it is no .safetensors file.")
+        raise UserError(f"{path} is not a model; choose a .safetensors file.")
     return block, size - len(start) - length

@@ -28,7 +28,7 @@ class Kind(Enum):
 
 
 def recognise(path: str | Path) -> tuple[Kind, Path]:
-    """What there is at a path, and where it begins.
+    """Determine what kind of model is at a path, and where its files begin.
 
     A MarianMT folder is known by its ``config.json``; each of its files stands for it, as does the
     folder that the cache of the hub has around it. Other folders are Marian's own, and what is not
@@ -52,8 +52,8 @@ def recognise(path: str | Path) -> tuple[Kind, Path]:
                 _refuse_quantised(path / name)
             refuse_folder(path, names)
             raise UserError(
-                f"{path} holds no model: a MarianMT folder has a config.json, a Marian model is an "
-                ".npz file, and a training run has a run.json."
+                f"{path} contains no model: a MarianMT folder has a config.json, a Marian model "
+                "is an .npz file, and a training run has a run.json."
             )
         in_folders = path.name in _IN_FOLDERS or _SHARD.fullmatch(path.name)
         if in_folders and is_file(path.parent / "config.json"):
@@ -66,7 +66,7 @@ def recognise(path: str | Path) -> tuple[Kind, Path]:
     _refuse_quantised(path)
     refuse_codes(path)
     if path.suffix.lower() == ".zip":
-        raise UserError(f"{path} is a zip archive; unpack it and open the folder that is in it.")
+        raise UserError(f"{path} is a zip archive; unpack it and open the folder inside.")
     return (Kind.MARIAN_NPZ if path.suffix == ".npz" else Kind.NATIVE), path
 
 
@@ -74,13 +74,13 @@ def _refuse_quantised(path: Path) -> None:
     """By the name that Marian gives to files of intgemm."""
     if ".intgemm" in path.name:
         raise UserError(
-            f"{path} is a quantised Marian model, packed for the processor; open the .npz file "
-            "that it was made from."
+            f"{path} is a quantised Marian model packed for a processor; open the .npz file that "
+            "it was made from."
         )
 
 
 def is_marian_npz(path: Path) -> bool:
-    """Whether an `.npz` describes a model of Marian; not if it cannot be read."""
+    """Return whether an `.npz` file describes a Marian model; False if it cannot be read."""
     try:
         with zipfile.ZipFile(path) as archive:
             return "special:model.yml.npy" in archive.namelist()

@@ -48,7 +48,7 @@ _ACTIVATIONS = {"swish": "silu", "silu": "silu", "relu": "relu", "gelu": "gelu"}
 
 
 def import_marian_folder(path: str | Path) -> Checkpoint:
-    """The model of a MarianMT folder with its tokenizer, in evaluation mode and float32.
+    """Load the model of a MarianMT folder with its tokenizer, in evaluation mode and float32.
 
     Raises:
         UserError: a file is missing or damaged, the model is of another kind, or its tensors and
@@ -71,7 +71,7 @@ def import_marian_folder(path: str | Path) -> Checkpoint:
     try:
         config = ModelConfig(**described)
     except UserError as error:
-        raise UserError(f"{folder} describes a model that is not possible: {error}") from error
+        raise UserError(f"{folder} describes an impossible model: {error}") from error
     require_same_size(config, tokenizer, str(folder))
     model = assemble(config, parts(config), tensors, str(folder))
     provenance = {
@@ -94,8 +94,8 @@ def _require_marian(settings: Settings) -> None:
     named = architectures if isinstance(architectures, list) else [architectures]
     if named != ["MarianMTModel"]:
         raise UserError(
-            f"{settings.path.parent} holds a {', '.join(map(str, named))}; only a MarianMTModel "
-            "has all that translating needs."
+            f"{settings.path.parent} contains a {', '.join(map(str, named))}; only a "
+            "MarianMTModel has everything that translation needs."
         )
 
 
@@ -130,8 +130,8 @@ def _tokenizer(
     for name, id in (("eos_token_id", tokenizer.eos_id), ("pad_token_id", tokenizer.pad_id)):
         if settings.whole(name) != id:
             raise UserError(
-                f"{folder}: config.json says {name} = {settings.whole(name)} and the vocabulary "
-                f"{id}; they are not of one model."
+                f"{folder}: config.json says {name} = {settings.whole(name)}, but the vocabulary "
+                f"says {id}; the files belong to different models."
             )
     return tokenizer
 
@@ -139,7 +139,7 @@ def _tokenizer(
 def _vocabulary(path: Path) -> Mapping[str, int]:
     values = read_settings(path).values
     if not all(type(id) is int for id in values.values()):
-        raise UserError(f"{path} does not give a whole number for each piece; it is damaged.")
+        raise UserError(f"{path} does not have a whole number for each piece; it is damaged.")
     return values
 
 
@@ -198,7 +198,7 @@ def _shape(settings: Settings) -> dict[str, Any]:
     activation = settings.text("activation_function")
     if activation not in _ACTIVATIONS:
         raise UserError(
-            f"{settings.path} asks for the activation {activation!r}; known are "
+            f"{settings.path} needs the activation {activation!r}; this program supports "
             f"{', '.join(_ACTIVATIONS)}."
         )
     separate = not settings.flag("share_encoder_decoder_embeddings", True)
@@ -232,7 +232,9 @@ def _ids(
     if not isinstance(bad, list) or not all(
         isinstance(words, list) and all(type(id) is int for id in words) for words in bad
     ):
-        raise UserError(f"{search.path}: bad_words_ids is no list of lists of ids.")
+        raise UserError(
+            f"{search.path}: bad_words_ids is not a list of lists of ids; the file is damaged."
+        )
     forbidden = {words[0] for words in bad if len(words) == 1}
     unchosen = set(tokenizer.target.unused_ids)
     renormalised = search.flag("renormalize_logits", generation is None)

@@ -36,7 +36,7 @@ _NORM_EPSILON = 1e-6  # of all its layer norms: src/layers/generic.h
 
 
 def import_marian_npz(path: str | Path) -> Checkpoint:
-    """A model with its tokenizer, in evaluation mode and float32.
+    """Load a Marian `.npz` model with its tokenizer, in evaluation mode and float32.
 
     Padding, of which Marian has no embedding, becomes a piece at the end of the smaller
     vocabulary, with an embedding of zeros; it is never an output.
@@ -89,13 +89,13 @@ def _model_in(path: Path) -> Path:
         models = [file for file in models if file.name in map(file_name, named)]
     if len(models) != 1:
         names = ", ".join(file.name for file in found) or "no .npz file"
-        raise UserError(f"{path} holds {names}; open the .npz file of one model.")
+        raise UserError(f"{path} contains {names}; open the .npz file of one model.")
     return models[0]
 
 
 def _options(path: Path, arrays: NpzArrays) -> Options:
     if OPTIONS not in arrays.names:
-        raise RefusedError(f"it lacks {OPTIONS}, so it is no model of Marian")
+        raise RefusedError(f"it lacks {OPTIONS}, so it is not a Marian model")
     if math.prod(arrays.layout(OPTIONS).shape) > _LARGEST_OPTIONS:
         raise RefusedError(f"its {OPTIONS} is damaged: it is much too long")
     written = arrays.read(OPTIONS).tobytes().rstrip(b"\0")  # filled up to whole blocks

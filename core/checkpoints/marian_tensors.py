@@ -28,7 +28,7 @@ _SAME = 1e-3
 
 
 class MarianTensors:
-    """The weights of a MarianMTModel, under names of which each is one parameter or a part of one.
+    """The weights of a MarianMTModel, each name being one parameter or a part of one.
 
     A matrix that a file holds under several names is one, and has to be the same under each.
 
@@ -91,7 +91,7 @@ class MarianTensors:
             if not self._same(present[0], name):
                 raise UserError(
                     f"{self._origin}: {present[0]} and {name} differ, although the configuration "
-                    "says that they are one; the model is damaged."
+                    "says that they are shared; the model is damaged."
                 )
             del self._taken[name]
         if present[0] != first:
@@ -118,7 +118,10 @@ class MarianTensors:
         name = present[0]
         table = self._read(name)  # [n, D]
         if table.dim() != 2 or table.shape[1] != d_model:
-            raise UserError(f"{self._origin}: {name} has shape {list(table.shape)}.")
+            raise UserError(
+                f"{self._origin}: {name} has the unexpected shape {list(table.shape)}; the model "
+                "is damaged."
+            )
         for denominator in ("d_model", "d_model-2"):
             formula = sinusoid_table(0, len(table), d_model, "halves", denominator)
             if torch.allclose(table, formula, rtol=0.0, atol=_SAME):
@@ -141,7 +144,7 @@ class MarianTensors:
 
 
 def parts(config: ModelConfig) -> Parts:
-    """Which tensors of a MarianMTModel make up each parameter of ours."""
+    """Return the tensors of a MarianMTModel that make up each of our parameters."""
     found: dict[str, list[str]] = {"source_embedding.weight": [_SOURCE]}
     if config.shared_embeddings in ("target", "none"):
         found["target_embedding.weight"] = [_TARGET]

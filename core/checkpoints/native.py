@@ -15,6 +15,7 @@ from core.checkpoints.header import FORMAT, FORMAT_VERSION, TOKENIZER_TENSORS, r
 from core.checkpoints.stored_tensors import StoredTensors
 from core.checkpoints.tensor_file import require_intact, write_tensors
 from core.config import ModelConfig
+from core.counted import counted
 from core.errors import UserError
 from core.model.transformer import Transformer
 from core.model.uninitialised import uninitialised
@@ -24,8 +25,10 @@ from core.text.tokenizer import Tokenizer
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A model ready to use, with the tokenizer it was trained on and where it comes from;
-    ``left_out``: the entries of its provenance that are of the wrong form."""
+    """A model ready to use, with its tokenizer and provenance.
+
+    ``left_out`` names the entries of the provenance that had the wrong form.
+    """
 
     model: Transformer
     tokenizer: Tokenizer
@@ -60,7 +63,7 @@ def save_checkpoint(
 
 
 def add_scores(path: str | Path, scores: Mapping[str, Any]) -> None:
-    """Add to the ``scores`` in what a model file says of itself; the model stays as it is.
+    """Add to the ``scores`` in a model file's metadata, and leave the model unchanged.
 
     Raises:
         UserError: as ``load_checkpoint``, or the file cannot be written.
@@ -106,7 +109,8 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         model = uninitialised(header.config)
     except RuntimeError as error:  # of torch, where there is no memory of these sizes
         raise UserError(
-            f"{path} describes a model that is too large for the memory here, or it is damaged."
+            f"{path} describes a model that is too large for this machine's memory, or it is "
+            "damaged."
         ) from error
     fill(model, tensors.without(TOKENIZER_TENSORS), str(path))
     require_intact(Path(path))
@@ -117,23 +121,23 @@ def _tokenizer(tensors: Mapping[str, Tensor], origin: str) -> Tokenizer:
     names = [name for name in tensors if name.startswith(TOKENIZER_TENSORS)]
     stored = {name: tensors[name] for name in names}
     if not stored or any(one.dtype != torch.uint8 for one in stored.values()):
-        raise UserError(f"{origin} holds no tokenizer; the file is damaged.")
+        raise UserError(f"{origin} contains no tokenizer; the file is damaged.")
     try:
         return from_tensors({name: one.numpy() for name, one in stored.items()})
     except UserError as error:
-        raise UserError(f"{origin} holds no readable tokenizer; the file is damaged.") from error
+        raise UserError(f"{origin} contains no readable tokenizer; the file is damaged.") from error
 
 
 def require_same_size(config: ModelConfig, tokenizer: Tokenizer, origin: str) -> None:
-    """Raises UserError unless the model has a row for each piece of either side, and no other."""
+    """Raise a UserError unless the model has exactly one row for each piece on either side."""
     for side, pieces, rows in (
         ("tokenizer", tokenizer.vocab_size, config.vocab_size),
         ("target tokenizer", tokenizer.target.vocab_size, config.target_vocabulary),
     ):
         if pieces != rows:
             raise UserError(
-                f"{origin}: the {side} has {pieces} pieces and the model {rows}; "
-                "they are not of one model, or damaged."
+                f"{origin}: the {side} has {pieces} pieces, but the model has {rows}; they "
+                "belong to different models, or the file is damaged."
             )
 
 
@@ -146,16 +150,18 @@ def fill(model: Transformer, tensors: Mapping[str, Tensor], origin: str) -> None
     parameters = dict(model.named_parameters())
     for names, problem in (
         (parameters.keys() - tensors.keys(), "lacks"),
-        (tensors.keys() - parameters.keys(), "has unknown"),
+        (tensors.keys() - parameters.keys(), "has unexpected"),
     ):
         if names:
             shown = ", ".join(sorted(names)[:3])
-            raise UserError(f"{origin} {problem} {len(names)} tensor(s): {shown}.")
+            raise UserError(
+                f"{origin} {problem} {counted(len(names), 'tensor')}: {shown}. It is damaged."
+            )
     for name, parameter in parameters.items():
         if parameter.shape != tensors[name].shape:
             raise UserError(
-                f"{origin}: {name} has shape {list(tensors[name].shape)}; "
-                f"the model needs {list(parameter.shape)}."
+                f"{origin}: {name} has shape {list(tensors[name].shape)}, but the model needs "
+                f"{list(parameter.shape)}; the file is damaged."
             )
     with torch.no_grad():
         for name, parameter in parameters.items():

@@ -26,13 +26,13 @@ _SHARED = {
     (False, False): "none",
 }
 _DECODERS = {
-    "average-attention": "averages over the words before (average attention, AAN)",
+    "average-attention": "averages over the previous words (average attention, AAN)",
     "rnn": "has a recurrent cell (SSRU or another)",
 }
 
 
 def model_settings(options: Options) -> dict[str, Any]:
-    """The part of ``ModelConfig`` that the options decide by themselves.
+    """Return the part of ``ModelConfig`` that the options alone determine.
 
     Raises:
         RefusedError: the model computes something that ours cannot; says what.
@@ -60,7 +60,7 @@ def model_settings(options: Options) -> dict[str, Any]:
 
 
 def vocabulary_sizes(options: Options) -> tuple[int, int]:
-    """Rows of the source and of the target embedding.
+    """Return the number of rows of the source and of the target embedding.
 
     Raises:
         RefusedError: there are not two.
@@ -70,7 +70,7 @@ def vocabulary_sizes(options: Options) -> tuple[int, int]:
     match sizes:
         case [int(source), int(target)]:
             return source, target
-    raise RefusedError("its model.yml gives no size for each of two vocabularies (dim-vocabs)")
+    raise RefusedError("its model.yml lacks the sizes of the two vocabularies (dim-vocabs)")
 
 
 def text(options: Options, name: str, default: str = "") -> str:
@@ -83,19 +83,21 @@ def is_set(options: Options, name: str) -> bool:
 
 
 def number(options: Options, name: str, default: int | None = None) -> int:
-    """
+    """Return an option as a whole number.
+
     Raises:
         RefusedError: it is no whole number, or missing without a default.
     """
     value = _value(options, name)
     result = default if value is None else whole_number(value)
     if result is None:
-        raise RefusedError(f"its options have no whole number for {name}")
+        raise RefusedError(f"its options lack a whole number for {name}")
     return result
 
 
 def real(options: Options, name: str, default: float) -> float:
-    """
+    """Return an option as a finite number.
+
     Raises:
         RefusedError: it is no finite number.
     """
@@ -104,7 +106,7 @@ def real(options: Options, name: str, default: float) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise RefusedError(f"its options have no number for {name}")
+        raise RefusedError(f"its options lack a number for {name}")
     return value
 
 
@@ -134,49 +136,52 @@ def _reasons(options: Options) -> Iterator[str]:
 def _other_architectures(options: Options) -> Iterator[str]:
     kind, sizes = text(options, "type"), _value(options, "dim-vocabs")
     if kind.startswith("multi-") or (isinstance(sizes, list) and len(sizes) > 2):
-        yield "it reads several sources at once (multi-source), and this program reads one"
+        yield "it reads several sources at once (multi-source), but this program supports only one"
     if kind != "transformer":
-        yield f"its architecture is {kind or 'none'} and not transformer"
+        yield f"its architecture is {kind or 'none'}, not transformer"
     decoder = text(options, "transformer-decoder-autoreg", "self-attention")
     if decoder != "self-attention":
         what = _DECODERS.get(decoder, f"has {decoder!r}")
-        yield f"its decoder {what} in the place of self-attention"
+        yield f"its decoder {what} instead of using self-attention"
     if is_set(options, "right-left"):
-        yield "it writes its translation from right to left (right-left)"
+        yield "it generates translations from right to left (right-left)"
 
 
 def _other_layers(options: Options) -> Iterator[str]:
     if _value(options, "transformer-tied-layers"):
-        yield "some of its decoder layers are one and the same (transformer-tied-layers)"
+        yield "some of its decoder layers are shared (transformer-tied-layers)"
     for flag in ("transformer-no-projection", "transformer-pool"):
         if is_set(options, flag):
-            yield f"its attention is another one ({flag})"
+            yield f"it uses another kind of attention ({flag})"
     for depth in ("transformer-ffn-depth", "transformer-decoder-ffn-depth"):
         if number(options, depth, 2) not in (0, 2):
-            yield f"its feed-forward networks have more or fewer than two layers ({depth})"
+            yield f"its feed-forward networks do not have two layers ({depth})"
     activation = text(options, "transformer-ffn-activation", "unnamed one")
     if activation not in _ACTIVATIONS:
-        yield f"its activation is Marian's {activation}; known are {', '.join(_ACTIVATIONS)}"
+        yield (
+            f"its activation is Marian's {activation}; this program supports "
+            f"{', '.join(_ACTIVATIONS)}"
+        )
     before, after = order = _order(options)
     if order not in _NORMS:
         yield (
-            "its residual sums and norms come in an unknown order (transformer-preprocess "
+            "its residual sums and norms have an unsupported order (transformer-preprocess "
             f"{before!r}, transformer-postprocess {after!r})"
         )
     if before and _value(options, "transformer-postprocess-top") is None:
         yield (
-            "it is a pre-norm model of a Marian before 1.10, which left keys and values of "
-            "self-attention without their norm"
+            "it is a pre-norm model from a Marian version before 1.10, which did not normalise "
+            "the keys and values of self-attention"
         )
     if _operations(options, "transformer-postprocess-top") not in ("", "n"):
-        yield "its stacks end in more than a norm (transformer-postprocess-top)"
+        yield "its stacks end with more than a norm (transformer-postprocess-top)"
 
 
 def _other_embeddings(options: Options) -> Iterator[str]:
     if _operations(options, "transformer-postprocess-emb"):
-        yield "its embeddings are normed (transformer-postprocess-emb)"
+        yield "its embeddings are normalised (transformer-postprocess-emb)"
     if is_set(options, "ulr"):
-        yield "its embeddings are universal ones (ulr)"
+        yield "it uses universal language representation embeddings (ulr)"
     for size in ("lemma-dim-emb", "factors-dim-emb"):
         if number(options, size, 0):
             yield f"its vocabulary is factored ({size})"

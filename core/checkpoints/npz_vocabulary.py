@@ -20,15 +20,15 @@ Vocabulary = Mapping[str, int]
 
 
 class Side(NamedTuple):
-    """Of one language: how text is cut, and the id of each piece."""
+    """One language of a model: how its text is split, and the id of each piece."""
 
     pieces: bytes  # a SentencePiece model file
     vocabulary: Vocabulary
 
 
 def decoder_options(model: Path) -> Mapping[str, Any]:
-    """What Marian's decoder is started with: ``decoder.yml``, or one that is named like the model;
-    empty where there is none.
+    """Read the options of Marian's decoder from ``decoder.yml`` or the one named after the model;
+    empty if there is none.
 
     Raises:
         UserError: it cannot be read.
@@ -41,12 +41,12 @@ def decoder_options(model: Path) -> Mapping[str, Any]:
 
 
 def file_name(written: object) -> str:
-    """Without the folders of the machine where it was written."""
+    """Return the name without the folders of the machine where it was written."""
     return str(written).replace("\\", "/").rpartition("/")[2]
 
 
 def read_sides(model: Path, options: Mapping[str, Any]) -> tuple[Side, Side]:
-    """Source and target.
+    """Read the source and the target side.
 
     Args:
         options: the decoder's; they may name the vocabularies, which are looked for beside the
@@ -59,7 +59,7 @@ def read_sides(model: Path, options: Mapping[str, Any]) -> tuple[Side, Side]:
     folder = model.parent
     names = options.get("vocabs") or _only_vocabulary(folder)
     if isinstance(names, str) or len(names) != 2:
-        raise RefusedError(f"it needs two vocabularies, and its decoder.yml names {names!r}")
+        raise RefusedError(f"it needs two vocabularies, but its decoder.yml names {names!r}")
     paths = [folder / file_name(name) for name in names]
     vocabularies = {path: _read_vocabulary(path) for path in set(paths)}  # often one for both
     source, target = (
@@ -75,7 +75,7 @@ def read_sides(model: Path, options: Mapping[str, Any]) -> tuple[Side, Side]:
 def padded_tokenizer(
     sides: tuple[Side, Side], sizes: tuple[int, int], pad_id: int
 ) -> MarianTokenizer:
-    """With padding put in before what is the piece ``pad_id`` in the files.
+    """Return a tokenizer with padding inserted before the piece ``pad_id`` of the files.
 
     Args:
         sizes: pieces that the model has on each side.
@@ -86,16 +86,18 @@ def padded_tokenizer(
     for side, size, name in zip(sides, sizes, ("source", "target"), strict=True):
         if len(side.vocabulary) != size:
             raise RefusedError(
-                f"its {name} vocabulary has {len(side.vocabulary):,} pieces and the model {size:,}"
+                f"its {name} vocabulary has {len(side.vocabulary):,} pieces, but the model has "
+                f"{size:,}"
             )
     source, target = (side.vocabulary for side in sides)
     for special in (END, UNKNOWN):
         ids = (source.get(special), target.get(special))
         if None in ids:
-            raise RefusedError(f"its vocabulary has no {special}")
+            raise RefusedError(f"its vocabulary lacks {special}")
         if ids[0] != ids[1]:
             raise RefusedError(
-                f"{special} is {ids[0]} in its source vocabulary and {ids[1]} in that of the target"
+                f"{special} has the id {ids[0]} in its source vocabulary but {ids[1]} in its "
+                "target vocabulary"
             )
     try:
         return marian_tokenizer(
@@ -118,9 +120,9 @@ def _only_vocabulary(folder: Path) -> tuple[str, str]:
     found = [name for name in names if name.endswith(("vocab.yml", "vocab.yaml", "vocab.spm"))]
     if len(found) != 1:
         raise UserError(
-            f"{folder} has no decoder.yml that names the vocabularies of the model and "
-            f"{len(found) or 'no'} file(s) called vocab.yml or vocab.spm; copy the whole folder "
-            "of the model."
+            f"{folder} needs a decoder.yml that names the vocabularies, or exactly one vocab.yml "
+            f"or vocab.spm file (it has {len(found) or 'none'}); copy the whole folder of the "
+            "model."
         )
     return found[0], found[0]
 
@@ -129,11 +131,14 @@ def _read_vocabulary(path: Path) -> dict[str, int]:
     if path.suffix == ".spm":
         return _pieces(path)
     if path.suffix == ".fsv":
-        raise UserError(f"{path} is a factored vocabulary, and this program reads plain ones.")
+        raise UserError(
+            f"{path} is a factored vocabulary, but this program reads only plain ones; choose a "
+            "model with a plain vocabulary."
+        )
     if path.suffix not in (".yml", ".yaml"):
         raise UserError(
-            f"{path} is a vocabulary of a kind that this program does not read; it reads .yml "
-            "and .spm."
+            f"{path} is a vocabulary of an unsupported kind; choose a model with .yml or .spm "
+            "vocabularies."
         )
     return _ids(path)
 
@@ -152,7 +157,7 @@ def _ids(path: Path) -> dict[str, int]:
     for piece, written in read_mapping(read_bytes(path), str(path)).items():
         id = whole_number(written)
         if id is None:
-            raise UserError(f"{path} is damaged: it gives no number for the piece {piece!r}.")
+            raise UserError(f"{path} is damaged: it has no id for the piece {piece!r}.")
         ids[piece] = id
     return ids
 
@@ -163,7 +168,7 @@ def _pieces(path: Path) -> dict[str, int]:
     try:
         processor = read_sentencepiece(content)
     except UserError as error:
-        raise UserError(f"{path} is damaged: it is no SentencePiece model.") from error
+        raise UserError(f"{path} is damaged: it is not a SentencePiece model.") from error
     ids = {processor.id_to_piece(id): id for id in range(processor.vocab_size())}
     specials = {processor.eos_id(): END, processor.unk_id(): UNKNOWN}
     return {specials.get(id, piece): id for piece, id in ids.items()}
@@ -171,6 +176,6 @@ def _pieces(path: Path) -> dict[str, int]:
 
 def _with_padding(vocabulary: Vocabulary, pad_id: int) -> dict[str, int]:
     if PAD in vocabulary:
-        raise RefusedError(f"its vocabulary has a piece {PAD} of its own")
+        raise RefusedError(f"its vocabulary already has a piece {PAD}")
     moved = {piece: id + (id >= pad_id) for piece, id in vocabulary.items()}
     return {**moved, PAD: pad_id}

@@ -28,8 +28,10 @@ _BY_PIECE = frozenset(
 
 
 class MarianWeights:
-    """Each as our model has it: matrices transposed, for Marian multiplies x W and we x Wᵀ, and a
-    row of zeros for the padding, of which Marian has no embedding."""
+    """Marian's weights in the layout of our model.
+
+    Matrices are transposed, because Marian computes x W and our model x Wᵀ. The padding, for which
+    Marian has no embedding, gets a row of zeros."""
 
     def __init__(self, arrays: NpzArrays, pad_id: int) -> None:
         self._arrays = arrays
@@ -59,12 +61,13 @@ class MarianWeights:
 
 
 def parameter_names(arrays: NpzArrays) -> frozenset[str]:
-    """Those of all arrays but the options."""
+    """Return the names of all arrays except the options."""
     return arrays.names - {OPTIONS}
 
 
 def require_matrices(arrays: NpzArrays) -> None:
-    """
+    """Check that the weights are plain float32 or float16 matrices.
+
     Raises:
         RefusedError: the weights are quantised, of another type than float32 and float16, or no
             matrices.
@@ -73,18 +76,18 @@ def require_matrices(arrays: NpzArrays) -> None:
         shape, dtype = arrays.layout(name)
         if dtype.kind in "iu" or "QuantMult" in name:
             raise RefusedError(
-                f"its weights are quantised ({name} is {dtype}); open the model that it was made "
-                "from"
+                f"its weights are quantised ({name} is {dtype}); open the original model"
             )
         if dtype not in (np.float32, np.float16):
-            raise RefusedError(f"{name} is of type {dtype} and not float32 or float16")
+            raise RefusedError(f"{name} has type {dtype}, not float32 or float16")
         if len(shape) != 2:
-            raise RefusedError(f"{name} has shape {list(shape)} and not two dimensions")
+            raise RefusedError(f"{name} has shape {list(shape)}, not two dimensions")
 
 
 def positions(arrays: NpzArrays) -> dict[str, Any]:
-    """The part of ``ModelConfig`` on positions: Marian scales embeddings up for sinusoids alone,
-    of which its last wavelength is exactly 10000·2π."""
+    """Return the part of ``ModelConfig`` on positions.
+
+    Marian scales embeddings up for sinusoids only, whose last wavelength is exactly 10000·2π."""
     if POSITIONS in arrays.names:
         count = arrays.layout(POSITIONS).shape[0]
         return {"positions": "learned", "max_positions": count, "scale_embedding": False}
@@ -92,7 +95,7 @@ def positions(arrays: NpzArrays) -> dict[str, Any]:
 
 
 def parts(config: ModelConfig, names: frozenset[str]) -> Parts:
-    """For each parameter of ours the arrays that it is made of."""
+    """Return the arrays that make up each of our parameters."""
     found = dict(_embeddings(config, names))
     for stack, layers in (
         ("encoder", config.encoder_layers),

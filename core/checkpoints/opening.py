@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def open_model(
     path: str | Path, device: str | torch.device = "cpu", *, measures: bool = True
 ) -> Checkpoint:
-    """A model in evaluation mode and float32: ours, a MarianMT folder, or a Marian `.npz`.
+    """Open a model in evaluation mode and float32: a native one, a MarianMT folder or a Marian
+    `.npz`.
 
     Unless matrix products were chosen before, the fastest are used from now on; ``measures`` says
     whether to measure for it where that was never done (``core.model.measuring``).
@@ -49,7 +50,7 @@ def open_model(
 
 
 def open_header(path: str | Path) -> Header:
-    """What a model says of itself; one of another program has to be read whole for it.
+    """Read what a model says about itself; a model of another program must be read whole.
 
     Raises:
         UserError: as ``open_model``.

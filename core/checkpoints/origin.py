@@ -16,7 +16,8 @@ _LONGEST = 1 << 16  # bytes of a card that are looked at
 
 
 def origin(folder: Path) -> dict[str, str]:
-    """For a model's provenance: ``source``, ``revision``, ``licence``, as far as they are known.
+    """Return ``source``, ``revision`` and ``licence`` for a model's provenance, as far as they are
+    known.
 
     A download's receipt tells all three. The hub's own cache tells source and revision, and the
     front matter of a model card (README.md), as models of the hub have it, the licence. None of

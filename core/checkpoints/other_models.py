@@ -10,6 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from core.checkpoints.settings import Settings, read_settings
+from core.counted import counted
 from core.errors import AS_TRACE, UserError
 
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)")
@@ -28,7 +29,8 @@ TOKENIZER = ("source.spm", "target.spm", "vocab.json")
 
 
 def refuse_other_model(folder: Path) -> None:
-    """
+    """Refuse a folder of a model other than MarianMT.
+
     Raises:
         UserError: the folder's ``config.json`` is that of a model other than MarianMT.
     """
@@ -37,13 +39,14 @@ def refuse_other_model(folder: Path) -> None:
     if isinstance(kind, str) and kind != "marian":
         name = _NAMES.get(kind, kind.upper() if len(kind) < 5 else kind.capitalize())
         raise UserError(
-            f"{folder} holds a model of the kind {kind!r} ({name}), and only MarianMT models of "
-            f"transformers open here; {AS_TRACE}."
+            f"{folder} contains a {kind!r} model ({name}), but only MarianMT models of "
+            f"transformers can be opened here; {AS_TRACE}."
         )
 
 
 def refuse_folder(folder: Path, names: Collection[str]) -> None:
-    """
+    """Refuse a folder without ``config.json`` that is recognised as something else.
+
     Args:
         names: of what is in the folder, which has no ``config.json``.
 
@@ -55,62 +58,68 @@ def refuse_folder(folder: Path, names: Collection[str]) -> None:
         base = None if adapter is None else adapter.values.get("base_model_name_or_path")
         of = f" of {base}" if isinstance(base, str) and base else ""
         raise UserError(
-            f"{folder} holds an adapter (LoRA), which is only the changes to a model{of}; merge "
-            "both with merge_and_unload() of peft, save the result and the tokenizer with "
+            f"{folder} contains a LoRA adapter, which holds only the changes to a model{of}; "
+            "merge both with merge_and_unload() of peft, save the result and the tokenizer with "
             "save_pretrained, and open that folder."
         )
     steps = [int(found[1]) for found in map(_CHECKPOINT.fullmatch, names) if found]
     if steps:
         raise UserError(
-            f"{folder} is the output of a training with transformers and holds {len(steps):,} "
-            f"checkpoint(s); open one of them, such as {folder / f'checkpoint-{max(steps)}'}."
+            f"{folder} is the output folder of a transformers training run with "
+            f"{counted(len(steps), 'checkpoint')}; "
+            f"open one of them, such as {folder / f'checkpoint-{max(steps)}'}."
         )
     cached = sum(name.startswith("models--") for name in names)
     if cached:
         raise UserError(
-            f"{folder} is the cache of the Hugging Face hub with {cached:,} model(s); open the "
-            "folder of one, models--OWNER--NAME."
+            f"{folder} is the Hugging Face cache with {counted(cached, 'model')}; open the folder "
+            "of one model, "
+            "models--OWNER--NAME."
         )
     if any(map(_WEIGHTS.fullmatch, names)):
         raise UserError(
-            f"{folder} has weights and no config.json, which says what they are; copy the whole "
+            f"{folder} has weights but no config.json, which describes them; copy the whole "
             "folder of the model."
         )
 
 
 def refuse_codes(path: Path) -> None:
-    """
+    """Refuse a file of byte-pair codes, recognised by its name.
+
     Raises:
         UserError: the file holds byte-pair codes, by its name.
     """
     if path.suffix == ".bpe":
         raise UserError(
-            f"{path} cuts words by the codes of another program (subword-nmt), and this program "
-            "reads SentencePiece models; choose a model that has source.spm and target.spm."
+            f"{path} splits words with subword-nmt codes, but this program reads SentencePiece "
+            "models; choose a model that has source.spm and target.spm."
         )
 
 
 def no_tokenizer(folder: Path, settings: Settings) -> UserError:
-    """Of a MarianMT folder with none of the files of its tokenizer."""
+    """Return the error for a MarianMT folder without any file of its tokenizer."""
     base = settings.values.get("_name_or_path")
     of = f" ({base})" if isinstance(base, str) and base else ""
     return UserError(
-        f"{folder} has a model and no tokenizer, as a fine-tuned model has that was saved alone; "
-        f"copy {', '.join(TOKENIZER)} from the model that it was trained from{of}, or save them "
-        "with tokenizer.save_pretrained."
+        f"{folder} has a model but no tokenizer, perhaps because a fine-tuned model was saved "
+        f"without it; copy {', '.join(TOKENIZER)} from the base model{of}, or save them with "
+        "tokenizer.save_pretrained."
     )
 
 
 def no_weights(folder: Path, wanted: Collection[str], names: Collection[str]) -> UserError:
-    """Of a MarianMT folder without weights that can be read."""
+    """Return the error for a MarianMT folder without readable weights."""
     foreign = {"tf_model.h5": "TensorFlow", "flax_model.msgpack": "Flax", "rust_model.ot": "Rust"}
     for name, program in foreign.items():
         if name in names:
             return UserError(
-                f"{folder} has weights for {program} alone ({name}); open it once with "
+                f"{folder} has weights for {program} only ({name}); open it once with "
                 "transformers and save it with save_pretrained, which writes model.safetensors."
             )
-    return UserError(f"{folder} has no weights: neither {' nor '.join(wanted)} is there.")
+    return UserError(
+        f"{folder} has no weights: it contains neither {' nor '.join(wanted)}; copy the whole "
+        "folder of the model."
+    )
 
 
 def _readable(path: Path) -> Settings | None:

@@ -13,8 +13,10 @@ _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 def read_mapping(content: bytes, origin: str) -> dict[str, Any]:
-    """Texts, lists and mappings; every scalar is the text that stands there, for a piece of a
-    vocabulary may be called ``no``, ``~`` or ``1``.
+    """Read texts, lists and mappings from YAML.
+
+    Every scalar is kept as the text it is, because a piece of a vocabulary may be called ``no``,
+    ``~`` or ``1``.
 
     Raises:
         UserError: it is no YAML, or no mapping; ``origin`` names it.
@@ -24,12 +26,12 @@ def read_mapping(content: bytes, origin: str) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise UserError(f"{origin} is damaged: it cannot be read as YAML.") from error
     if not isinstance(mapping, dict):
-        raise UserError(f"{origin} is damaged: it is no list of names with their values.")
+        raise UserError(f"{origin} is damaged: it is not a list of names with values.")
     return mapping
 
 
 def whole_number(value: object) -> int | None:
-    """Of up to nine digits; None for everything else."""
+    """Read a whole number of up to nine digits; None for anything else."""
     if isinstance(value, str) and value.isdecimal() and len(value) < 10:
         return int(value)
     return None

@@ -2,4 +2,5 @@
 
 
 class RefusedError(Exception):
-    """Half a sentence, without the model's name and the full stop; shown as a ``UserError``."""
+    """Part of an error sentence, without the model's name and the full stop; shown as a
+    ``UserError``."""

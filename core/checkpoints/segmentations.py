@@ -11,7 +11,8 @@ from core.text.segmentation import read_sentencepiece
 
 
 def read_segmentation(path: Path) -> bytes:
-    """
+    """Read a SentencePiece model file.
+
     Raises:
         UserError: the file is missing, or no SentencePiece model.
     """
@@ -19,12 +20,13 @@ def read_segmentation(path: Path) -> bytes:
     try:
         read_sentencepiece(content)
     except UserError as error:
-        raise UserError(f"{path} is no SentencePiece model; the file is damaged.") from error
+        raise UserError(f"{path} is not a SentencePiece model; the file is damaged.") from error
     return content
 
 
 def require_fitting(path: Path, model: bytes, vocabulary: Mapping[str, int]) -> None:
-    """
+    """Check that the vocabulary has most of the model's pieces; a few may be missing.
+
     Raises:
         UserError: the vocabulary lacks most of the model's pieces; a few may be missing.
     """
@@ -32,15 +34,17 @@ def require_fitting(path: Path, model: bytes, vocabulary: Mapping[str, int]) -> 
     known = len(pieces & vocabulary.keys())
     if known < len(pieces) / 2:
         raise UserError(
-            f"{path} cuts text into {len(pieces):,} pieces, of which the vocabulary has {known:,}; "
-            "they are not of one model, or of the other language."
+            f"{path} splits text into {len(pieces):,} different pieces, but the vocabulary has "
+            f"only {known:,} of them; the files belong to different models or languages."
         )
 
 
 def refuse_swapped(
     folder: Path, models: tuple[bytes, bytes], vocabularies: tuple[Mapping[str, int], ...]
 ) -> None:
-    """For two vocabularies; in a joint one the pieces of both models are at home.
+    """Refuse swapped model files where there are two vocabularies.
+
+    A joint vocabulary has the pieces of both models, so nothing can be told there.
 
     Raises:
         UserError: each SentencePiece model fits the vocabulary of the other side better.
@@ -50,8 +54,9 @@ def refuse_swapped(
     )
     if other > own and other_too > own_too:
         raise UserError(
-            f"{folder}: source.spm cuts into pieces of the target vocabulary, and target.spm into "
-            "those of the source; the two files are swapped, so exchange their names."
+            f"{folder}: source.spm splits text into pieces of the target vocabulary, and "
+            "target.spm into pieces of the source vocabulary; the two files are swapped, so "
+            "exchange their names."
         )
 
 

@@ -19,7 +19,8 @@ _IN_WORDS: dict[type, str] = {int: "a whole number", float: "a number", str: "a 
 
 
 class Settings:
-    """The object of one file; a value that is missing or of another type is the file's error."""
+    """The JSON object of one file; a missing value or one of another type raises an error on the
+    file."""
 
     def __init__(self, path: Path, values: Mapping[str, Any]) -> None:
         self.path = path
@@ -29,12 +30,14 @@ class Settings:
         return self._require(name, int)
 
     def count(self, name: str, default: int) -> int:
-        """A whole number from 1 on."""
+        """Return a whole number of 1 or more."""
         if self.values.get(name) is None:
             return default
         count = self.whole(name)
         if count < 1:
-            raise UserError(f"{self.path} says {name} = {count}, which is not possible.")
+            raise UserError(
+                f"{self.path} says {name} = {count}, which is not possible; the file is damaged."
+            )
         return count
 
     def text(self, name: str) -> str:
@@ -46,7 +49,9 @@ class Settings:
             return default
         value = float(value) if type(value) is int else self._require(name, float)
         if not math.isfinite(value):
-            raise UserError(f"{self.path} says {name} = {value}, which is not possible.")
+            raise UserError(
+                f"{self.path} says {name} = {value}, which is not possible; the file is damaged."
+            )
         return value
 
     def flag(self, name: str, default: bool) -> bool:
@@ -55,15 +60,22 @@ class Settings:
 
     def _require(self, name: str, kind: type[T]) -> T:
         if name not in self.values:
-            raise UserError(f"{self.path} does not say {name}, which is needed to open the model.")
+            raise UserError(
+                f"{self.path} does not state {name}, which is needed to open the model; copy the "
+                "file again."
+            )
         value = self.values[name]
         if type(value) is not kind:
-            raise UserError(f"{self.path} says {name} = {value!r}, which is not {_IN_WORDS[kind]}.")
+            raise UserError(
+                f"{self.path} says {name} = {value!r}, which is not {_IN_WORDS[kind]}; the file "
+                "is damaged."
+            )
         return value
 
 
 def read_settings(path: Path) -> Settings:
-    """
+    """Read the JSON object of a file.
+
     Raises:
         UserError: the file is missing or unreadable, or does not hold a JSON object.
     """
@@ -72,7 +84,7 @@ def read_settings(path: Path) -> Settings:
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not JSON; the file is damaged.") from error
     if not isinstance(values, dict):
-        raise UserError(f"{path} does not hold a JSON object; the file is damaged.")
+        raise UserError(f"{path} does not contain a JSON object; the file is damaged.")
     return Settings(path, values)
 
 
@@ -81,7 +93,8 @@ def _refuse(constant: str) -> float:
 
 
 def read_bytes(path: Path) -> bytes:
-    """
+    """Read a file of a model's folder.
+
     Raises:
         UserError: the file is missing or unreadable, or its content has not been fetched.
     """
@@ -90,7 +103,8 @@ def read_bytes(path: Path) -> bytes:
 
 
 def require_content(path: Path) -> None:
-    """
+    """Check that a file can be read and has its content.
+
     Raises:
         UserError: the file is missing or unreadable, is something that would be waited for, such
             as a pipe, or stands for a content that Git LFS has not fetched.
@@ -104,13 +118,13 @@ def require_content(path: Path) -> None:
         raise
     if start == _POINTER:
         raise UserError(
-            f"{path} only points to its content; fetch that with “git lfs pull”, or download "
-            "the file."
+            f"{path} is only a Git LFS pointer; fetch the content with “git lfs pull”, or "
+            "download the file."
         )
 
 
 def unreadable(path: Path, error: OSError) -> UserError:
-    """Of a file in a model's folder."""
+    """Return the error for an unreadable file in a model's folder."""
     if isinstance(error, FileNotFoundError):
         return UserError(
             f"{path.parent} has no {path.name}, so the model cannot be opened; copy the whole "

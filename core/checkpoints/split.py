@@ -14,14 +14,16 @@ class Split(StrEnum):
 
     @property
     def warning(self) -> str:
-        """What follows for a score on it."""
+        """What the split means for a score on it."""
         if self is Split.TRAINING:
             return "the model was trained on it, so this is not a test score"
-        return "the training was watched on it, so this is a validation score, not a test score"
+        return (
+            "it was the validation set in training, so this is a validation score, not a test score"
+        )
 
 
 def split_of(name: str, provenance: Mapping[str, Any]) -> Split | None:
-    """What a model's provenance says of the file of this name; None if it says nothing.
+    """Return what a model's provenance says about the file of this name; None if nothing.
 
     Names are compared, since a model keeps no folders: another file of the same name is taken for
     it, and a copy under another name is not recognised.

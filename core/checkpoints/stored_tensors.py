@@ -13,7 +13,8 @@ from core.errors import UserError
 
 
 class StoredTensors(Mapping[str, Tensor]):
-    """By name. None stays in memory, as what was read of a mapped file does while it is open."""
+    """Tensors of a file by name. None of them stays in memory, except for mapped pages while the
+    file is open."""
 
     def __init__(self, path: str | Path) -> None:
         """
@@ -24,7 +25,7 @@ class StoredTensors(Mapping[str, Tensor]):
         self._names: list[str] = self._read(lambda file: list(file.keys()))
 
     def without(self, prefix: str) -> StoredTensors:
-        """Those whose names do not begin so."""
+        """Return the tensors whose names do not begin with a prefix."""
         rest = StoredTensors(self._path)
         rest._names = [name for name in self._names if not name.startswith(prefix)]
         return rest

@@ -71,7 +71,7 @@ def write_tensors(
 
 
 def require_intact(path: Path) -> None:
-    """Compare the file with its own checksum; one without a checksum is taken as it is.
+    """Compare the file with its own checksum; a file without a checksum is accepted.
 
     Raises:
         UserError: the file cannot be read, is no safetensors file, or has changed since it was
@@ -87,8 +87,8 @@ def require_intact(path: Path) -> None:
         if stored is not None and stored != _checksum(header, _data(path, data_size)):
             raise UserError(
                 f"{path} has changed since it was written: its checksum does not match, so its "
-                "numbers cannot be trusted. Restore it from a copy; if it was edited on purpose, "
-                f"remove {_CHECKSUM!r} from its metadata."
+                "numbers cannot be trusted. Restore it from a copy; if it was edited on "
+                f"purpose, remove {_CHECKSUM!r} from its metadata."
             )
     except OSError as error:
         raise UserError(read_problem(path, error)) from error

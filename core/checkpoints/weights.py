@@ -17,17 +17,18 @@ from core.files import is_there
 
 
 class Weights(Protocol):
-    """Tensors of one file or several, of which each is taken once, to be in memory once."""
+    """The tensors of one or more files, each of which is taken once, so that it is in memory
+    once."""
 
     @property
     def names(self) -> frozenset[str]: ...
 
     def shape(self, name: str) -> Sequence[int]:
-        """Of what ``take`` will give."""
+        """Return the shape of what ``take`` will return."""
         ...
 
     def take(self, name: str) -> Tensor:
-        """In float32, in memory of its own.
+        """Return a tensor in float32, in memory of its own.
 
         Raises:
             UserError: it cannot be read, or does not hold floating-point numbers.
@@ -67,7 +68,7 @@ class SafetensorsWeights:
 
 
 class TorchWeights:
-    """What ``torch.save`` wrote of a dictionary of tensors, read with ``weights_only``."""
+    """A dictionary of tensors written by ``torch.save``, read with ``weights_only``."""
 
     def __init__(self, path: Path) -> None:
         """
@@ -83,13 +84,16 @@ class TorchWeights:
             raise _unreadable(path, error) from error
         except Exception as error:  # of many kinds, as the reader meets whatever bytes there are
             raise UserError(
-                f"{path} is damaged, or holds code beside numbers, which is never run here; "
-                "copy it again, or get the model as .safetensors."
+                f"{path} is damaged, or contains code as well as numbers, which is never run "
+                "here; copy it again, or get the model as .safetensors."
             ) from error
         if not isinstance(stored, dict) or not all(
             isinstance(name, str) and _is_plain(one) for name, one in stored.items()
         ):
-            raise UserError(f"{path} does not hold named tensors, so it is not a model's weights.")
+            raise UserError(
+                f"{path} does not contain named tensors, so it is not a model's weights; choose "
+                "another file."
+            )
         if any(one.nbytes > one.untyped_storage().nbytes() for one in stored.values()):
             raise _damaged(path)  # one number, given out for many
         self._tensors: dict[str, Tensor] = dict(stored)
@@ -103,7 +107,7 @@ class TorchWeights:
 
 
 class ShardedWeights:
-    """Several files, as transformers splits a large model, and an index that names them."""
+    """Several files, as transformers splits a large model, with an index that names them."""
 
     def __init__(self, index: Path, read: Callable[[Path], Weights]) -> None:
         """
@@ -122,8 +126,8 @@ class ShardedWeights:
             weights = read(index.parent / file)
             if twice := sorted(weights.names & self._files.keys()):
                 raise UserError(
-                    f"{index.parent / file} has {twice[0]}, as another file of the model has; "
-                    "they are not of one model."
+                    f"{index.parent / file} has {twice[0]}, which another file of the model has "
+                    "too; the files belong to different models."
                 )
             self._files |= dict.fromkeys(weights.names, weights)
         self.names = frozenset(self._files)
@@ -139,7 +143,8 @@ def _floats(tensor: Tensor, name: str, path: Path, copy: bool = False) -> Tensor
     if not tensor.is_floating_point():
         kind = str(tensor.dtype).removeprefix("torch.")
         raise UserError(
-            f"{path}: {name} holds numbers of type {kind}; quantised models cannot be opened."
+            f"{path}: {name} has type {kind}, but quantised models cannot be opened; get the "
+            "unquantised model."
         )
     return tensor.to(torch.float32, copy=copy).contiguous()
 
