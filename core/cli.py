@@ -105,7 +105,9 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     wanted = next((name for name in arguments if name in COMMANDS), None)
     for name, what in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=what, description=f"{what.capitalize()}.")
+        subparser = subparsers.add_parser(
+            name, help=what, description=f"{what[0].upper()}{what[1:]}."
+        )
         if name == wanted:
             module = importlib.import_module(f"core.commands.{module_name(name)}")
             module.add_arguments(subparser)

@@ -148,14 +148,14 @@ def fill(model: Transformer, tensors: Mapping[str, Tensor], origin: str) -> None
         UserError: a tensor is missing, unknown or of another shape; it names the first few.
     """
     parameters = dict(model.named_parameters())
-    for names, problem in (
-        (parameters.keys() - tensors.keys(), "lacks"),
-        (tensors.keys() - parameters.keys(), "has unexpected"),
+    for names, problem, noun in (
+        (parameters.keys() - tensors.keys(), "lacks", "tensor"),
+        (tensors.keys() - parameters.keys(), "has", "unexpected tensor"),
     ):
         if names:
             shown = ", ".join(sorted(names)[:3])
             raise UserError(
-                f"{origin} {problem} {counted(len(names), 'tensor')}: {shown}. It is damaged."
+                f"{origin} {problem} {counted(len(names), noun)}: {shown}. It is damaged."
             )
     for name, parameter in parameters.items():
         if parameter.shape != tensors[name].shape:

@@ -18,17 +18,17 @@ NAME = "download.json"
 
 
 def cache_folder(chosen: Path | None) -> Path:
-    """The folder that is named, else the user's own one for this application."""
+    """Return the named folder, or else the user's own cache for this application."""
     return chosen or platformdirs.user_cache_path("transformer-viz", appauthor=False)
 
 
 def model_folder(repository: str, cache: Path | None = None) -> Path:
-    """Where a model from the hub goes."""
+    """Return where a model from the hub is kept."""
     return cache_folder(cache).joinpath("models", *repository.split("/"))
 
 
 def downloaded_models(cache: Path | None = None) -> dict[str, Path]:
-    """The folders of the models that are here, whole, by their repositories."""
+    """Return the folders of the models that are completely downloaded, by repository."""
     folders = [path.parent for path in cache_folder(cache).glob(f"models/*/*/{NAME}")]
     return {
         f"{folder.parent.name}/{folder.name}": folder
@@ -39,7 +39,8 @@ def downloaded_models(cache: Path | None = None) -> dict[str, Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """
+    """A record of what was downloaded.
+
     Attributes:
         source: a repository or a site.
         revision: of the source; nothing if it has none.
@@ -71,7 +72,7 @@ class Receipt:
         )
 
     def write(self, folder: Path) -> None:
-        """Raises UserError if it cannot be written."""
+        """Write the receipt; raises UserError if it cannot be written."""
         atomic_write_text(folder / NAME, json.dumps(asdict(self), indent=2) + "\n")
 
     @property
@@ -80,7 +81,7 @@ class Receipt:
 
 
 def read_receipt(folder: Path) -> Receipt | None:
-    """None unless all that was downloaded is still there in its full size."""
+    """Read a receipt; None unless everything that was downloaded is still there in full size."""
     try:
         values = json.loads((folder / NAME).read_text(encoding="utf-8"))
         files = {name: (int(size), str(digest)) for name, (size, digest) in values["files"].items()}

@@ -9,7 +9,9 @@ _CHUNK = 1 << 20
 
 
 def checksum(path: Path, kind: str) -> str:
-    """Of a file; "git" is the id of its blob: SHA-1 of "blob", its size, a zero byte, its bytes.
+    """Return the checksum of a file.
+
+    "git" is the id of its blob: SHA-1 of "blob", its size, a zero byte, its bytes.
 
     Raises:
         OSError: the file cannot be read.

@@ -12,13 +12,14 @@ from core.errors import UserError
 from core.remote.cache import Receipt, cache_folder, read_receipt
 from core.remote.fetching import Progress, RemoteFile, fetch
 
-INSTEAD = "copy its folder from a computer that has it, or use files of your own"
+INSTEAD = "copy its folder from a computer that has it, or use your own files"
 _PAIR = re.compile(r"([A-Za-z_]+)-([A-Za-z_]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """
+    """One part of a corpus, such as its training or test set.
+
     Attributes:
         corpus: as commands take it, for --data, --validation and --corpus.
         source, references: the same as single files, aligned line by line; none for a table.
@@ -36,7 +37,8 @@ class Part:
 
 
 class Corpus(Protocol):
-    """
+    """A corpus that can be downloaded.
+
     Attributes:
         about: what it is and which pairs it has, as one line.
         licence: on which terms.
@@ -53,7 +55,7 @@ class Corpus(Protocol):
     def site(self) -> str: ...
 
     def folder(self, pair: str, data: Path) -> Path:
-        """Where the files of a pair go, in the folder of all data.
+        """Return where the files of a pair are kept, within the folder of all data.
 
         Raises:
             UserError: there is no such pair.
@@ -63,15 +65,15 @@ class Corpus(Protocol):
         """Ask the site for sizes and checksums; raises UserError."""
 
     def unpack(self, pair: str, folder: Path) -> None:
-        """Make the parts of what was downloaded; raises UserError if that cannot be read."""
+        """Make the parts from the downloaded files; raises UserError if these cannot be read."""
 
     def parts(self, pair: str, folder: Path) -> list[Part]:
-        """Those that are there."""
+        """Return the parts that exist."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusOffer:
-    """What has to come for one pair of a corpus; no files if all is here."""
+    """The files to download for one pair of a corpus; none if all are already here."""
 
     corpus: Corpus
     pair: str
@@ -84,7 +86,7 @@ def data_folder(cache: Path | None = None) -> Path:
 
 
 def here(corpus: Corpus, pair: str, cache: Path | None = None) -> CorpusOffer | None:
-    """If it was downloaded; asks nobody.
+    """Return the corpus if it was downloaded, without using the network.
 
     Raises:
         UserError: there is no such pair.
@@ -102,7 +104,7 @@ def look_up(corpus: Corpus, pair: str, cache: Path | None = None) -> CorpusOffer
 
 
 def bring(offer: CorpusOffer, progress: Progress) -> list[Part]:
-    """Download what is missing, check and unpack it.
+    """Download what is missing, check it and unpack it.
 
     Raises:
         UserError: as ``core.remote.fetching.fetch`` does, or what came cannot be unpacked.
@@ -123,8 +125,8 @@ def bring(offer: CorpusOffer, progress: Progress) -> list[Part]:
 
 
 def languages_of(pair: str) -> tuple[str, str]:
-    """Raises UserError for what is no pair, as in "en-de", of two languages."""
+    """Return the two languages of a pair such as "en-de"; raises UserError for anything else."""
     found = _PAIR.fullmatch(pair)
     if found is None or found[1] == found[2]:
-        raise UserError(f"{pair!r} is no pair of languages; write it as in en-de.")
+        raise UserError(f"{pair!r} is not a language pair; write it like en-de.")
     return found[1], found[2]

@@ -32,7 +32,8 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteFile:
-    """
+    """A file to download.
+
     Attributes:
         path: where it goes.
         size: in bytes; None if the site does not tell.
@@ -55,7 +56,7 @@ class RemoteFile:
 
     @property
     def here(self) -> int:
-        """Bytes that need not come again, unless their checksum turns out to be wrong."""
+        """The number of bytes that need not be downloaded again, unless their checksum is wrong."""
         if is_file(self.path):
             size = self.path.stat().st_size
             return size if self.size in (None, size) else 0
@@ -63,14 +64,14 @@ class RemoteFile:
 
     @property
     def begun(self) -> int:
-        """Bytes of the part from which it can go on."""
+        """The number of bytes of a partial download, from which it can continue."""
         if not self.resumable or not is_file(self.part):
             return 0
         size = self.part.stat().st_size
         return size if self.size is not None and size <= self.size else 0
 
     def arrived(self) -> bool:
-        """Whether it is here, and as the site has it now."""
+        """Return whether the file is here, in the version that the site has now."""
         if not is_file(self.path) or self.size not in (None, self.path.stat().st_size):
             return False
         return self.checksum is None or agrees(self.path, self.checksum)
@@ -81,13 +82,13 @@ def bytes_here(files: Sequence[RemoteFile]) -> int:
 
 
 def total_size(files: Sequence[RemoteFile]) -> int | None:
-    """In bytes; None if a site does not tell one of them."""
+    """Return the total size in bytes; None if a site does not state one of the sizes."""
     sizes = [file.size for file in files]
     return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
 def fetch(files: Sequence[RemoteFile], folder: Path, progress: Progress, instead: str) -> None:
-    """Bring those that are not here yet. Whatever ends it, the next call goes on from there.
+    """Download the files that are not here yet; after an interruption, the next call continues.
 
     Args:
         folder: that they all go into, locked meanwhile.
@@ -120,7 +121,7 @@ def _locked(folder: Path) -> Iterator[None]:
             yield
     except Timeout as error:
         raise UserError(
-            f"Another process is downloading into {folder}; wait for it, or end it."
+            f"Another process is downloading into {folder}; wait for it to finish, or stop it."
         ) from error
     except OSError as error:
         raise UserError(write_problem(folder, error)) from error
@@ -131,8 +132,8 @@ def _require_space(files: Sequence[RemoteFile], folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise UserError(
-            f"{megabytes(needed)} are needed in {folder}, and {megabytes(free)} are free; free "
-            "some space, or name another folder with --cache."
+            f"{megabytes(needed)} are needed in {folder}, but only {megabytes(free)} are free; "
+            "free some space, or choose another folder with --cache."
         )
 
 
@@ -184,8 +185,8 @@ def _require_whole(file: RemoteFile) -> None:
     if not whole or not (file.checksum is None or agrees(file.part, file.checksum)):
         file.part.unlink()
         raise UserError(
-            f"{file.path.name} arrived damaged, its {'checksum' if whole else 'size'} is not the "
-            "one that was announced; it is thrown away. Try again."
+            f"{file.path.name} arrived damaged: its {'checksum' if whole else 'size'} does not "
+            "match the announced one. It was deleted; try again."
         )
 
 

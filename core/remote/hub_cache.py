@@ -20,7 +20,7 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # the first one there is
 
 
 def hub_cache() -> Path:
-    """Where huggingface_hub keeps its files, by the same variables of the environment."""
+    """Return where huggingface_hub keeps its files, by the same environment variables."""
     for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         if os.environ.get(name):
             return Path(os.environ[name]).expanduser()
@@ -31,8 +31,8 @@ def hub_cache() -> Path:
 
 
 def snapshot(folder: Path) -> Path | None:
-    """The revision of a folder ``models--OWNER--NAME`` that ``main`` is, else the newest one; None
-    for a folder of another kind."""
+    """Return the ``main`` revision of a folder ``models--OWNER--NAME``, or else the newest one;
+    None for any other folder."""
     snapshots = folder / "snapshots"
     if not _REPOSITORY.fullmatch(folder.name) or not is_folder(snapshots):
         return None
@@ -53,7 +53,7 @@ def _first_line(path: Path) -> str:
 
 
 def origin_of(snapshot: Path) -> tuple[str, str] | None:
-    """Repository and revision of a folder in ``snapshots``; None for any other folder."""
+    """Return repository and revision of a folder in ``snapshots``; None for any other folder."""
     path = snapshot.absolute()
     named = _REPOSITORY.fullmatch(path.parent.parent.name)
     if named is None or path.parent.name != "snapshots":
@@ -62,13 +62,14 @@ def origin_of(snapshot: Path) -> tuple[str, str] | None:
 
 
 def model_name(folder: Path) -> str:
-    """What the model in a folder is called: by its repository in this cache, else by the folder."""
+    """Return the name of the model in a folder: its repository in this cache, or else the folder's
+    name."""
     origin = origin_of(folder)
     return folder.absolute().name if origin is None else origin[0].rpartition("/")[2]
 
 
 def cached_models() -> dict[str, Path]:
-    """The folders of the MarianMT models that are here with all their files, by repository."""
+    """Return the folders of the MarianMT models that are complete in the cache, by repository."""
     try:
         folders = sorted(hub_cache().glob("models--*"))
     except OSError:

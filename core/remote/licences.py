@@ -16,6 +16,7 @@ _NAMES = {
 
 
 def in_words(said: object) -> str:
-    """Of one identifier or a list of them; those that are not known stay as they are."""
+    """Return the name of one licence identifier or of a list of them; unknown ones stay as they
+    are."""
     names = said if isinstance(said, list) else [said]
     return ", ".join(_NAMES.get(str(name), str(name)) for name in names if name) or NOT_STATED

@@ -32,7 +32,7 @@ _WANTED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What a repository holds that is needed here.
+    """What a repository contains that is needed here.
 
     Attributes:
         revision: the commit, 40 hexadecimal digits.
@@ -48,17 +48,17 @@ class Offer:
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """The size in bytes."""
         return total_size(self.files) or 0
 
     @property
     def here(self) -> int:
-        """Bytes that are here already."""
+        """The number of bytes that are already here."""
         return bytes_here(self.files)
 
 
 def look_up(repository: str, cache: Path | None = None, endpoint: str | None = None) -> Offer:
-    """Ask the hub what a model is.
+    """Ask the hub about a model.
 
     Args:
         endpoint: of the hub; None is what huggingface_hub uses.
@@ -72,7 +72,8 @@ def look_up(repository: str, cache: Path | None = None, endpoint: str | None = N
             info = api.model_info(repository, files_metadata=True, timeout=TIMEOUT)
         except (RepositoryNotFoundError, HFValidationError) as error:
             raise UserError(
-                f"The hub has no model {repository}; `transformer-viz get` lists pairs that it has."
+                f"The hub has no model {repository}; run `transformer-viz get` to list the "
+                "available pairs."
             ) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise unreadable(api.endpoint, INSTEAD) from error
@@ -80,7 +81,7 @@ def look_up(repository: str, cache: Path | None = None, endpoint: str | None = N
 
 
 def download(offer: Offer, progress: Progress) -> Path:
-    """Its folder, once all of it is there and agrees with the hub's checksums.
+    """Download a model and return its folder, once it is complete and matches the hub's checksums.
 
     Raises:
         UserError: as ``core.remote.fetching.fetch`` does.
@@ -125,14 +126,14 @@ def _require_marian(info: ModelInfo, names: set[str]) -> None:
     kind = (info.config or {}).get("model_type", "marian")
     if kind != "marian":
         raise UserError(
-            f"{info.id} is a {kind} model; only Marian models can be opened. Load it with "
+            f"{info.id} is a {kind} model, but only Marian models can be opened. Load it with "
             f"transformers and {AS_TRACE}."
         )
     missing = [name for name in NEEDED if name not in names]
     if not names & set(WEIGHTS):
         missing.append(" or ".join(WEIGHTS))
     if missing:
-        raise UserError(f"{info.id} is no MarianMT model: it has no {', no '.join(missing)}.")
+        raise UserError(f"{info.id} is not a MarianMT model: it has no {', no '.join(missing)}.")
 
 
 def _checksum(file: RepoSibling) -> str | None:

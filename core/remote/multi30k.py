@@ -12,23 +12,23 @@ from core.remote.site import get_json
 LANGUAGES = ("en", "de", "fr", "cs")
 LISTING = "https://api.github.com/repos/multi30k/dataset/contents/data/task1/raw"
 LICENCE = (
-    "not stated; it describes pictures of Flickr30k, which are for non-commercial research and "
+    "not stated; it describes images from Flickr30k, which are for non-commercial research and "
     "education"
 )
 
 
 class Multi30k:
-    """Its repository tells each file's size and the id that git gives it."""
+    """The Multi30k corpus; its repository states each file's size and git id."""
 
     name = "multi30k"
-    about = "29,000 captions of pictures, with validation and test sets: en, de, fr and cs"
+    about = "29,000 image captions, with validation and test sets: en, de, fr and cs"
     licence = LICENCE
     site = "https://github.com/multi30k/dataset"
 
     def folder(self, pair: str, data: Path) -> Path:
         for language in languages_of(pair):
             if language not in LANGUAGES:
-                raise UserError(f"Multi30k has no {language}; it has {', '.join(LANGUAGES)}.")
+                raise UserError(f"Multi30k has no {language}; choose from {', '.join(LANGUAGES)}.")
         return data / self.name / pair
 
     def look_up(self, pair: str, folder: Path) -> tuple[RemoteFile, ...]:
@@ -47,7 +47,7 @@ class Multi30k:
             }
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(
-                f"{self.site} lists its files in a way that is not understood; {INSTEAD}."
+                f"{self.site} returned an unreadable list of files; {INSTEAD}."
             ) from error
         source, target = languages_of(pair)
         return tuple(
@@ -57,7 +57,7 @@ class Multi30k:
         )
 
     def unpack(self, pair: str, folder: Path) -> None:
-        """Nothing to do: gzipped files are read as they are."""
+        """Do nothing, because gzipped files are read as they are."""
 
     def parts(self, pair: str, folder: Path) -> list[Part]:
         source, target = languages_of(pair)

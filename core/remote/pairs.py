@@ -101,7 +101,8 @@ _BIG = {"el-en", "en-lt", "en-lv", "en-pt", "en-tr"}  # there is only the big mo
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """
+    """A language pair with a model on the hub.
+
     Attributes:
         name: as in "en-de".
         source, target: names of languages, in English.
@@ -129,7 +130,8 @@ PAIRS = _all_pairs()
 
 
 def repository_of(name: str) -> str | None:
-    """Of a pair, "en-de", or a repository's own name, "OWNER/NAME"; None if it is neither.
+    """Return the repository of a pair, "en-de", or of a repository's own name, "OWNER/NAME"; None
+    otherwise.
 
     A pair that is not in the list has the name that most of these models have.
     """

@@ -21,8 +21,8 @@ from core.remote.site import size_of
 
 # As the pages of the shared tasks say since 2017.
 _WMT = (
-    "for research, if the overview paper of the shared task is cited; ask the owners of the texts "
-    "about other uses"
+    "for research if you cite the overview paper of the shared task; ask the owners of the "
+    "texts about other uses"
 )
 _LICENCES = {
     **dict.fromkeys(("wmt17", "wmt18", "wmt19", "wmt2"), _WMT),
@@ -39,13 +39,14 @@ def set_names() -> list[str]:
 
 
 class SacrebleuSet:
-    """Its archive is checked against sacrebleu's MD5, and turned into text by sacrebleu."""
+    """A test set of sacrebleu, checked against sacrebleu's MD5 and converted to text by
+    sacrebleu."""
 
     def __init__(self, name: str) -> None:
         """Raises UserError for a name that sacrebleu does not know."""
         if name not in DATASETS:
             raise UserError(
-                f"sacrebleu has no test set {name!r}; `transformer-viz data` lists what there is."
+                f"sacrebleu has no test set {name!r}; run `transformer-viz data` to list them."
             )
         self.name = name
         self._known = DATASETS[name]
@@ -68,9 +69,9 @@ class SacrebleuSet:
         return list(self._known.langpairs)
 
     def folder(self, pair: str, data: Path) -> Path:
-        """All pairs of a set come in the same archive."""
+        """Return the folder of the set; all its pairs come in one archive."""
         if pair not in self.pairs:
-            raise UserError(f"{self.name} has no {pair}; it has {', '.join(self.pairs)}.")
+            raise UserError(f"{self.name} has no {pair}; choose from {', '.join(self.pairs)}.")
         return data / "test-sets" / self.name.replace("/", "_")
 
     def look_up(self, pair: str, folder: Path) -> tuple[RemoteFile, ...]:
@@ -122,7 +123,7 @@ class SacrebleuSet:
 
 
 def downloaded_test_set(spec: str, cache: Path | None = None) -> tuple[str, str, Part]:
-    """Set, pair and files of "SET:PAIR".
+    """Return set, pair and files of "SET:PAIR".
 
     Raises:
         UserError: there is no such set or pair, or it has not been downloaded.
@@ -130,11 +131,11 @@ def downloaded_test_set(spec: str, cache: Path | None = None) -> tuple[str, str,
     name, _, pair = spec.partition(":")
     test_set = SacrebleuSet(name)
     if not pair:
-        raise UserError(f"Name a pair too, as in {name}:{test_set.pairs[0]}.")
+        raise UserError(f"Name a language pair too, for example {name}:{test_set.pairs[0]}.")
     offer = here(test_set, pair, cache)
     if offer is None:
         raise UserError(
-            f"{spec} is not on this computer; get it with: transformer-viz data {name} {pair}"
+            f"{spec} is not on this computer; download it with: transformer-viz data {name} {pair}"
         )
     test_set.unpack(pair, offer.folder)
     return name, pair, test_set.parts(pair, offer.folder)[0]
@@ -150,12 +151,15 @@ def _extract(archive: Path) -> None:
         for name, content in _members(archive):
             place = PurePosixPath(name)
             if place.is_absolute() or ".." in place.parts:
-                raise UserError(f"{archive} holds {name!r}, outside of its folder; not unpacked.")
+                raise UserError(
+                    f"{archive} contains {name!r}, which lies outside its folder; it was not "
+                    "unpacked."
+                )
             path = archive.parent.joinpath(*place.parts)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content.read())
     except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, zlib.error) as error:
-        raise UserError(f"Could not unpack {archive}: {error}.") from error
+        raise UserError(f"{archive} could not be unpacked: {error}. Download it again.") from error
 
 
 def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:

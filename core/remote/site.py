@@ -32,7 +32,8 @@ _UNPACKED = {"Accept-Encoding": "identity"}  # sizes and ranges are those of the
 
 @contextmanager
 def asking(url: str, instead: str) -> Iterator[None]:
-    """
+    """Turn network errors inside into a UserError.
+
     Args:
         instead: what can be done without the site, as the end of a sentence.
 
@@ -45,12 +46,12 @@ def asking(url: str, instead: str) -> Iterator[None]:
         yield
     except OfflineModeIsEnabled as error:
         raise UserError(
-            f"HF_HUB_OFFLINE is set, so {host} is not asked; unset it, or {instead}."
+            f"HF_HUB_OFFLINE is set, so {host} is not contacted; unset it, or {instead}."
         ) from error
     except GatedRepoError as error:
         raise UserError(
-            f"{host} gives it only to those who asked for it there; ask, then log in with: "
-            f"hf auth login, or {instead}."
+            f"{host} requires you to request access; do so, then log in with: hf auth login, or "
+            f"{instead}."
         ) from error
     except HfHubHTTPError as error:
         raise UserError(_refusal(host, error.response.status_code, instead)) from error
@@ -65,25 +66,25 @@ def _require_session(instead: str) -> None:
     except Exception as error:  # of whatever kind: proxies and certificates are all it depends on
         reason = str(error).partition(". ")[0]
         raise UserError(
-            "The proxy or the certificates that are set for this computer cannot be used "
-            f"({reason}); mend the setting, or {instead}."
+            f"The proxy or the certificates set for this computer cannot be used ({reason}); "
+            f"correct the setting, or {instead}."
         ) from error
 
 
 def _refusal(host: str, status: int, instead: str) -> str:
     if status == 401:
-        return f"{host} does not accept who asks (401); log in with: hf auth login, or {instead}."
+        return f"{host} requires a valid login (401); log in with: hf auth login, or {instead}."
     if status == 403:
-        return f"{host} refuses it (403), perhaps only for now; {instead}."
+        return f"{host} denied access (403), perhaps only temporarily; {instead}."
     if status in _MISSING:
-        return f"{host} does not have it, at least not any more ({status}); {instead}."
+        return f"{host} does not have it, or no longer has it ({status}); {instead}."
     if status == 429:
-        return f"{host} was asked too often (429); try again in some minutes, or {instead}."
-    return f"{host} is out of order ({status}); try again later, or {instead}."
+        return f"{host} received too many requests (429); try again in a few minutes, or {instead}."
+    return f"{host} has a server error ({status}); try again later, or {instead}."
 
 
 def was_missing(error: UserError) -> bool:
-    """Whether what was asked for is not there, of an error that ``asking`` raised."""
+    """Return whether an error raised by ``asking`` says that the requested file does not exist."""
     cause = error.__cause__
     return isinstance(cause, HfHubHTTPError) and cause.response.status_code in _MISSING
 
@@ -93,15 +94,15 @@ def _silence(url: str, host: str, error: HTTPError) -> str:
     causes = list(_causes(error))
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         return (
-            f"The certificate of {host} is not known here; if a proxy or a virus scanner stands "
-            "in between, name its certificate in SSL_CERT_FILE"
+            f"The certificate of {host} is not trusted here; if a proxy or a virus scanner is in "
+            "between, set SSL_CERT_FILE to its certificate"
         )
     proxy = urlsplit(getproxies().get(urlsplit(url).scheme, ""))
     through = ""
     if proxy.hostname and not proxy_bypass(host):
         through = f" through the proxy {proxy.hostname}"
     if any(isinstance(cause, TimeoutError) for cause in causes):
-        return f"{host} gives no answer{through} for {TIMEOUT:.0f} s; try again later"
+        return f"{host} did not answer{through} within {TIMEOUT:.0f} s; try again later"
     return f"{host} cannot be reached{through}; check the network and try again"
 
 
@@ -113,7 +114,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 @contextmanager
 def streaming(url: str, headers: Mapping[str, str]) -> Iterator[Response]:
-    """The answer to GET, its body still to be read."""
+    """Return the answer to GET, with its body still to be read."""
     with get_session().stream(
         "GET", url, headers={**_UNPACKED, **headers}, timeout=TIMEOUT, follow_redirects=True
     ) as response:
@@ -122,7 +123,8 @@ def streaming(url: str, headers: Mapping[str, str]) -> Iterator[Response]:
 
 
 def get_json(url: str, instead: str) -> Any:
-    """Raises UserError as ``asking`` does, and for an answer that is no JSON."""
+    """Get a JSON answer; raises UserError as ``asking`` does, and for an answer that is not
+    JSON."""
     with asking(url, instead):
         response = get_session().get(url, timeout=TIMEOUT, follow_redirects=True)
         hf_raise_for_status(response)
@@ -133,15 +135,15 @@ def get_json(url: str, instead: str) -> Any:
 
 
 def unreadable(url: str, instead: str) -> UserError:
-    """For an answer that is none: of a login page that stands before the network, say."""
+    """Return the error for an unreadable answer, for example from a login page of the network."""
     return UserError(
-        f"{urlsplit(url).netloc} gave an answer that cannot be read; open it in a browser to see "
-        f"what stands in between, or {instead}."
+        f"{urlsplit(url).netloc} returned an unreadable answer; open it in a browser to see what "
+        f"is in between, or {instead}."
     )
 
 
 def size_of(url: str, instead: str) -> int | None:
-    """In bytes, as far as the site tells; raises UserError as ``asking`` does."""
+    """Return the size in bytes, if the site states it; raises UserError as ``asking`` does."""
     with asking(url, instead):
         response = get_session().head(
             url, headers=_UNPACKED, timeout=TIMEOUT, follow_redirects=True

@@ -67,11 +67,12 @@ Pair = tuple[str, str]
 
 
 class Tatoeba:
-    """Its exports have no published checksums; that of bzip2 is verified on reading."""
+    """The Tatoeba corpus; its exports have no published checksums, but bzip2's own are verified on
+    reading."""
 
     name = "tatoeba"
-    about = "short everyday sentences in some 400 languages: any pair, as in en-de or eng-deu"
-    licence = "CC BY 2.0 FR; name the Tatoeba project, tatoeba.org, wherever you publish them"
+    about = "short everyday sentences in about 400 languages: any pair, such as en-de or eng-deu"
+    licence = "CC BY 2.0 FR; credit the Tatoeba project, tatoeba.org, wherever you publish them"
     site = "https://tatoeba.org"
 
     def folder(self, pair: str, data: Path) -> Path:
@@ -98,19 +99,21 @@ class Tatoeba:
             if not was_missing(error):
                 raise
             raise UserError(
-                f"Tatoeba has no translations between {source} and {target}; tatoeba.org lists "
-                "its languages with their codes of three letters."
+                f"Tatoeba has no translations between {source} and {target}; see tatoeba.org for "
+                "its languages and their three-letter codes."
             ) from error
 
     def unpack(self, pair: str, folder: Path) -> None:
-        """Write train.tsv and test.tsv; no source of the one stands in the other."""
+        """Write train.tsv and test.tsv; no source occurs in both."""
         if all(is_file(folder / f"{part}.tsv") for part in ("train", "test")):
             return
         source, target = self._codes(pair)
         pairs = list(_translations(folder / "raw", source, target))
         held_out = held_out_sources({source for source, _ in pairs})
         if not held_out:
-            raise UserError(f"Tatoeba has too few pairs of {source} and {target}.")
+            raise UserError(
+                f"Tatoeba has too few pairs of {source} and {target}; choose another pair."
+            )
         for part, wanted in (("train", False), ("test", True)):
             rows = [f"{one}\t{other}\n" for one, other in pairs if (one in held_out) is wanted]
             atomic_write_text(folder / f"{part}.tsv", "".join(rows))
@@ -128,7 +131,8 @@ class Tatoeba:
 
 
 def held_out_sources(sources: Iterable[str]) -> set[str]:
-    """A tenth of them at most, by their checksums: mostly the same ones in every export."""
+    """Choose at most a tenth of the sources by checksum, so that they are mostly the same in every
+    export."""
     ordered = sorted(sources, key=lambda text: (crc32(text.encode()), text))
     return set(ordered[: min(MOST_TEST_SOURCES, len(ordered) // 10)])
 
@@ -166,5 +170,5 @@ def _rows(path: Path, columns: int) -> Iterator[list[str]]:
     except (OSError, EOFError, ValueError) as error:
         path.unlink(missing_ok=True)
         raise UserError(
-            f"{path.name} is damaged ({error}); it is thrown away. Try again."
+            f"{path.name} was damaged ({error}) and has been deleted; try again."
         ) from error

@@ -12,7 +12,7 @@ from core.errors import UserError
 
 
 def average_checkpoints(paths: Sequence[Path]) -> Checkpoint:
-    """A model whose every weight is the mean over the checkpoints, summed in float64.
+    """Return a model whose every weight is the mean over the checkpoints, summed in float64.
 
     Provenance, tokenizer and configuration are those of the last one.
 
@@ -20,7 +20,7 @@ def average_checkpoints(paths: Sequence[Path]) -> Checkpoint:
         UserError: there is no checkpoint, one cannot be read, or they are of different models.
     """
     if not paths:
-        raise UserError("There is no checkpoint to average; let the run write one first.")
+        raise UserError("There is no checkpoint to average; wait until the run has saved one.")
     result = load_checkpoint(paths[-1])
     sums = {name: weight.detach().double() for name, weight in result.model.named_parameters()}
     for path in paths[:-1]:

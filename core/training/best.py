@@ -11,7 +11,7 @@ from core.training.events import Validation
 
 @dataclass(slots=True, kw_only=True)
 class Best:
-    """Part of what a run resumes from.
+    """The best validation so far; it is part of the state that a run resumes from.
 
     Attributes:
         kept: step and score of the best validations, the best first.
@@ -23,11 +23,12 @@ class Best:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Best:
-        """From JSON, in which a tuple is a list."""
+        """Read the state from JSON, in which a tuple is a list."""
         return cls(kept=[(step, score) for step, score in values["kept"]], since=values["since"])
 
     def exhausted(self, patience: int | None) -> bool:
-        """Whether ``patience`` validations, if there is such a limit, brought nothing better."""
+        """Return whether ``patience`` validations, if there is such a limit, brought no
+        improvement."""
         return patience is not None and self.since >= patience
 
     @property
@@ -35,7 +36,7 @@ class Best:
         return {step for step, _ in self.kept}
 
     def note(self, validation: Validation, *, by: str, keep: int) -> None:
-        """Count a validation in; of equal scores the earlier one is the better."""
+        """Record a validation; of equal scores, the earlier one is better."""
         score: float = getattr(validation, by)
         sign = 1.0 if by == "valid_loss" else -1.0  # a loss is better when it is lower
         better = not self.kept or sign * score < sign * self.kept[0][1]

@@ -44,7 +44,7 @@ _MOST = {
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
-    """The defaults are the paper's recipe for the base model (section 5).
+    """The training settings; the defaults are the paper's recipe for the base model (section 5).
 
     Attributes:
         data: where pairs come from: "grammar", "FILE.tsv", "FILE.tmx" or "SOURCE,TARGET", or
@@ -190,7 +190,7 @@ class TrainingConfig:
             self.warmup >= 1,
             "warmup",
             self.warmup,
-            "1 or more, because without a rise the first updates are too large to recover from",
+            "1 or more, because without warmup the first updates are too large to recover from",
         )
         for field in ("peak_factor", "adam_epsilon", "init_scale"):
             require(getattr(self, field) > 0, field, getattr(self, field), "above 0")
@@ -201,8 +201,8 @@ class TrainingConfig:
             2 <= self.max_length <= budget,
             "max_length",
             self.max_length,
-            f"2 to {budget}, the smaller one of source_batch_tokens and target_batch_tokens, so "
-            "that the longest sentence fits into a batch",
+            f"2 to {budget}, the smaller of source_batch_tokens and target_batch_tokens, so that "
+            "the longest sentence fits into a batch",
         )
         require(
             self.clip_norm is None or self.clip_norm > 0,
@@ -253,7 +253,8 @@ class TrainingConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TrainingConfig:
-        """Raises UserError for an unknown key, a wrong type, or a value that is not allowed."""
+        """Build the settings; raises UserError for an unknown key, a wrong type or an invalid
+        value."""
         return from_mapping(cls, values)
 
 
@@ -272,12 +273,13 @@ class RunConfig:
         model = self.model
         for field in ("target_vocab_size", "suppressed_ids", "unchosen_ids"):
             allowed = (
-                "nothing, as a run learns one vocabulary, of which each piece can be an output"
+                "nothing, because a run learns one vocabulary and each of its pieces can be an "
+                "output"
             )
             require(not getattr(model, field), field, getattr(model, field), allowed)
 
     def with_settings(self, settings: Mapping[str, Any]) -> RunConfig:
-        """A copy with some fields of either part changed.
+        """Return a copy with some settings of either section changed.
 
         Raises:
             UserError: a name that neither part has, or a value that is not allowed.
@@ -286,14 +288,14 @@ class RunConfig:
         for name, value in settings.items():
             if name not in model and name not in training:
                 names = ", ".join(sorted([*model, *training]))
-                raise UserError(f"There is no setting {name!r}; there are: {names}.")
+                raise UserError(f"There is no setting {name!r}; choose from: {names}.")
             (model if name in model else training)[name] = value
         return RunConfig(
             model=ModelConfig.from_dict(model), training=TrainingConfig.from_dict(training)
         )
 
     def differences(self, other: RunConfig) -> dict[str, tuple[Any, Any]]:
-        """The settings that differ, with the value here and the one there."""
+        """Return the settings that differ, each with the value here and the one there."""
         mine = self.model.to_dict() | self.training.to_dict()
         theirs = other.model.to_dict() | other.training.to_dict()
         return {
@@ -305,14 +307,15 @@ class RunConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RunConfig:
-        """Raises UserError unless there are exactly "model" and "training", each a valid part."""
+        """Build a configuration; raises UserError unless there are exactly two valid sections,
+        "model" and "training"."""
         for part in ("model", "training"):
             if not isinstance(values.get(part), Mapping):
-                raise UserError(f'A configuration needs the part "{part}": {{…}}.')
+                raise UserError(f'A configuration needs the section "{part}": {{…}}.')
         unknown = sorted(set(values) - {"model", "training"})
         if unknown:
             raise UserError(
-                f"A configuration has the parts model and training; {unknown[0]!r} is unknown."
+                f"A configuration has the sections model and training; remove {unknown[0]!r}."
             )
         return cls(
             model=ModelConfig.from_dict(values["model"]),

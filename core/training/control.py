@@ -15,7 +15,8 @@ POLL_SECONDS = 0.2
 
 
 def write_wish(path: Path, wish: Wish | None) -> None:
-    """None takes back what was asked. Raises UserError if the file cannot be written."""
+    """Ask a run to pause or to stop, or with None take the request back; raises UserError if the
+    file cannot be written."""
     if wish is None:
         path.unlink(missing_ok=True)
     else:
@@ -23,7 +24,7 @@ def write_wish(path: Path, wish: Wish | None) -> None:
 
 
 def read_wish(path: Path) -> Wish | None:
-    """None where there is no file, or something else in it; cheap enough for every update."""
+    """Read the request; None if there is no valid one. It is cheap enough for every update."""
     try:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):

@@ -13,7 +13,7 @@ from core.training.texts import TrainingRow, chunks
 
 
 def encode_pair(source: str, target: str, tokenizer: Tokenizer) -> EncodedPair:
-    """Both sides with their end token."""
+    """Encode both sides with their end token."""
     end = [tokenizer.eos_id]
     return EncodedPair(tokenizer.encode(source) + end, tokenizer.encode(target) + end)
 
@@ -25,7 +25,7 @@ def fits(pair: EncodedPair, max_length: int) -> bool:
 def encode_rows(
     rows: Iterator[TrainingRow], tokenizer: Tokenizer, max_length: int, store: PairStore
 ) -> None:
-    """Append the pairs that fit, from where the store ends, chunk by chunk.
+    """Append the pairs that fit, starting where the store ends, chunk by chunk.
 
     Raises:
         UserError: the store cannot be written.

@@ -16,7 +16,8 @@ LOGITS_ROWS = 512  # target positions whose logits exist at a time, see core.tra
 
 
 def parameter_count(config: ModelConfig) -> int:
-    """Trained numbers, a shared matrix counted once (docs/formulas.md, "Parameters")."""
+    """Return the number of trained parameters, counting a shared matrix once (docs/formulas.md,
+    "Parameters")."""
     d = config.d_model
     norm = 2 * d
     encoder_attention = _attention(config, config.encoder_heads, "encoder")
@@ -35,9 +36,10 @@ def parameter_count(config: ModelConfig) -> int:
 
 
 def memory_bytes(config: RunConfig) -> int:
-    """Of the program, weights, gradient, Adam's moments and what one full batch keeps for the way
-    back. See docs/formulas.md, "Memory of training".
-    """
+    """Estimate the memory of training in bytes.
+
+    It is the sum of the program, weights, gradient, Adam's moments and what one full batch keeps
+    for the backward pass. See docs/formulas.md, "Memory of training"."""
     model, training = config.model, config.training
     d = model.d_model
     inner = 1 if model.activation == "relu" else 2  # ReLU overwrites what comes in

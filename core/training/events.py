@@ -145,7 +145,7 @@ class Paused(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Continued(Event):
-    """Goes on after a pause."""
+    """The run continues after a pause."""
 
     name = "continued"
 

@@ -22,7 +22,7 @@ def generated_epoch(
     families: Sequence[str] = (),
     wide: bool = False,
 ) -> EncodedPairs:
-    """``count`` training sentences drawn with ``seed + epoch``, without those that do not fit.
+    """Draw ``count`` training sentences with ``seed + epoch``, and leave out those that do not fit.
 
     ``families``: what sentences there are; all if it is empty. ``wide``: from the whole lexicon.
     """

@@ -26,7 +26,8 @@ class GlossEncoder:
         self._starts_word = [tokenizer.token(id).starts_word for id in range(tokenizer.vocab_size)]
 
     def encode(self, sentence: Sentence) -> EncodedPair:
-        """Both sides with their end token, and a gloss for each aligned word of ``GLOSSED_TAGS``.
+        """Encode both sides with their end token, with a gloss for each aligned word of
+        ``GLOSSED_TAGS``.
 
         A word aligned with several German words ("calls": "ruft … an") is glossed by the first.
         """

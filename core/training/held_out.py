@@ -33,7 +33,8 @@ class HeldOut:
         self._targets[source].setdefault(target, self._offered)
 
     def pairs(self) -> list[Pair]:
-        """The different pairs of the chosen sources, in the order in which they were offered."""
+        """Return the different pairs of the chosen sources, in the order in which they were
+        offered."""
         chosen = self._smallest[: len(self._seen) // LARGEST_SHARE]
         places = {
             (source, target): place

@@ -17,7 +17,7 @@ _MOST = 2**53  # beyond it JSON numbers are no longer exact
 
 
 def parse_line(line: bytes | str, check: LineCheck) -> dict[str, Any] | None:
-    """The JSON object of one line, or None if it is no line of the file that ``check`` knows.
+    """Return the JSON object of one line, or None if ``check`` does not accept it.
 
     Every line of a run has a ``step``, 0 or more.
     """
@@ -32,7 +32,7 @@ def parse_line(line: bytes | str, check: LineCheck) -> dict[str, Any] | None:
 
 
 def fits_class(value: Mapping[str, Any], cls: type) -> bool:
-    """Whether the object has the fields of a dataclass, each with its type.
+    """Return whether the object has the fields of a dataclass, each with its type.
 
     A field with a default may be missing, and so may one that can be None.
     """
@@ -46,13 +46,13 @@ def fits_class(value: Mapping[str, Any], cls: type) -> bool:
 
 @cache
 def hints_of(cls: type) -> dict[str, Any]:
-    """The type of each field of a dataclass."""
+    """Return the type of each field of a dataclass."""
     hints = typing.get_type_hints(cls)
     return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a JSON value is of this type; numbers have to be finite, whole ones exact."""
+    """Return whether a JSON value is of this type; numbers must be finite and whole ones exact."""
     origin = typing.get_origin(hint)
     if origin in (types.UnionType, typing.Union):
         return any(fits(value, option) for option in typing.get_args(hint))

@@ -27,5 +27,5 @@ class KnownWords:
             self._counts = Counter(dict(self._counts.most_common(_MOST_COUNTED // 4)))
 
     def words(self) -> list[str]:
-        """At most ``KNOWN_WORDS`` in lower case, sorted."""
+        """Return at most ``KNOWN_WORDS`` words in lower case, sorted."""
         return sorted(word for word, _ in self._counts.most_common(KNOWN_WORDS))

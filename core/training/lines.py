@@ -27,7 +27,8 @@ class SampleLine:
 
 
 def is_metrics_line(value: Mapping[str, Any]) -> bool:
-    """A logged step or a validation; versions differ in which numbers they logged."""
+    """Return whether a line is a logged step or a validation; versions differ in the numbers they
+    log."""
     known = hints_of(Step) | hints_of(Validation)
     present = [name for name in known if name != "step" and name in value]
     return bool(present) and all(fits(value[name], known[name]) for name in present)
@@ -38,7 +39,7 @@ def is_sample_line(value: Mapping[str, Any]) -> bool:
 
 
 def is_event_line(value: Mapping[str, Any]) -> bool:
-    """An event as ``Event.to_json`` writes it."""
+    """Return whether a line is an event as ``Event.to_json`` writes it."""
     name = value.get("event")
     return isinstance(name, str) and name in EVENTS and fits_class(value, EVENTS[name])
 

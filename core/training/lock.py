@@ -53,7 +53,7 @@ else:
 
 
 class Lock:
-    """Held while entered, by this process alone."""
+    """A lock that this process holds exclusively while entered."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -66,7 +66,10 @@ class Lock:
             self._write(self._descriptor)
         except OSError as error:
             self._release()
-            raise UserError(f"Could not lock {self.path}: {error.strerror or error}.") from error
+            raise UserError(
+                f"{self.path} could not be locked: {error.strerror or error}. Close other "
+                "programs that use the folder, or choose another one."
+            ) from error
         return self
 
     def __exit__(
@@ -78,7 +81,8 @@ class Lock:
         self._release()
 
     def owner(self) -> int | None:
-        """The pid of the process that holds the lock, on whatever host; None if nobody does."""
+        """Return the pid of the process that holds the lock, on whatever host; None if no process
+        does."""
         try:
             descriptor = os.open(self.path, os.O_RDWR)
         except OSError:
@@ -89,7 +93,8 @@ class Lock:
             os.close(descriptor)
 
     def is_abandoned(self) -> bool:
-        """Whether the last holder ended without releasing it: killed, or with its machine."""
+        """Return whether the last holder ended without releasing it: killed, or with its
+        machine."""
         return is_there(self.path) and self.owner() is None
 
     def _acquire(self) -> int:
@@ -102,8 +107,8 @@ class Lock:
             time.sleep(_SECONDS_BETWEEN_TRIES)
         pid, host = self._holder()
         raise UserError(
-            f"{self.path.parent} is being trained by process {pid} on {host}; wait for it, or end "
-            f"it with: transformer-viz stop {self.path.parent}"
+            f"{self.path.parent} is being trained by process {pid} on {host}; wait for it to "
+            f"finish, or stop it with: transformer-viz stop {self.path.parent}"
         )
 
     def _release(self) -> None:

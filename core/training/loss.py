@@ -43,8 +43,8 @@ def cross_entropy(
 def cross_entropies(
     hidden: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, *, smoothing: float
 ) -> tuple[Tensor, Tensor]:
-    """What ``cross_entropy`` returns, and beside it the same without smoothing, to be looked at:
-    the second has no gradient."""
+    """Return what ``cross_entropy`` returns, and the same without smoothing, for display only: the
+    second has no gradient."""
     losses: tuple[Tensor, Tensor] = _CrossEntropy.apply(  # type: ignore[no-untyped-call]
         hidden, weight, bias, target, smoothing, torch.is_grad_enabled()
     )

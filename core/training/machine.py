@@ -21,20 +21,20 @@ from core.training.workers import Workers
 
 @contextmanager
 def told_if_too_large(config: RunConfig) -> Iterator[None]:
-    """Raises UserError for a model that finds no memory, of which torch tells in its own words."""
+    """Raise a UserError instead of torch's own error for a model that does not fit into memory."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:
         if isinstance(error, RuntimeError) and "memory" not in str(error):
             raise
         raise UserError(
-            f"A model of {parameter_count(config.model):,} parameters does not fit into the memory "
-            "here; give it a smaller shape or vocabulary."
+            f"A model of {parameter_count(config.model):,} parameters does not fit into memory "
+            "on this machine; make the model or its vocabulary smaller."
         ) from error
 
 
 def settle(config: RunConfig, workers: Workers, products: ProductChoice | None = None) -> RunConfig:
-    """Put the device and threads that will be used in place of "auto" and None, and use them.
+    """Replace "auto" and None by the device and threads that will be used, and start using them.
 
     Args:
         products: the kernels of matrix products that the run began with; None to choose them.
@@ -51,7 +51,7 @@ def settle(config: RunConfig, workers: Workers, products: ProductChoice | None =
     if training.precision == "bf16" and device.type == "mps":
         raise UserError("precision bf16 needs a CUDA device or the CPU, not mps; use fp32.")
     if training.precision == "fp64" and device.type == "mps":
-        raise UserError("precision fp64 is not there on mps; use fp32, or device cpu.")
+        raise UserError("precision fp64 is not available on mps; use fp32 or device cpu.")
     if training.tensorboard:
         require_tensorboard()
     if device.type == "cuda":
@@ -70,5 +70,5 @@ def settle(config: RunConfig, workers: Workers, products: ProductChoice | None =
 
 
 def dtype(training: TrainingConfig) -> torch.dtype:
-    """Of the weights; "bf16" and "fp16" are those of products alone."""
+    """Return the type of the weights; "bf16" and "fp16" are those of products only."""
     return torch.float64 if training.precision == "fp64" else torch.float32

@@ -30,14 +30,16 @@ class Objective(nn.Module):
             self._decode = torch.compile(model.decode, dynamic=True)
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The smoothed loss, that of the glosses, the memory [B, S, D], and what the smoothed loss
-        would be without smoothing, which has no gradient."""
+        """Return the losses.
+
+        They are the smoothed loss, that of the glosses, the memory [B, S, D], and the loss without
+        smoothing, which has no gradient."""
         memory = self._encode(batch.source)
         loss, plain = self.target_losses(memory, batch)
         return loss, self.gloss_loss(memory, batch), memory, plain
 
     def target_losses(self, memory: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-        """With smoothing and without. Padding never reaches the output layer."""
+        """Return the losses with and without smoothing; padding never reaches the output layer."""
         hidden = self._decode(batch.target_in, memory, batch.source)  # [B, T, D]
         return cross_entropies(
             hidden.flatten(0, 1)[batch.real],  # [N, D]
@@ -48,7 +50,7 @@ class Objective(nn.Module):
         )
 
     def gloss_loss(self, memory: Tensor, batch: Batch) -> Tensor:
-        """The encoder's outputs at glossed words against their German."""
+        """Return the loss of the encoder's outputs at glossed words against their German words."""
         if self.config.gloss_weight == 0 or len(batch.gloss_at) == 0:
             return memory.new_zeros(())
         return cross_entropy(

@@ -13,7 +13,8 @@ from core.corpus.ragged import Ragged
 
 @dataclass(frozen=True, slots=True)
 class EncodedPair:
-    """Ids that end with the end token, and glosses as (source position, target piece)."""
+    """A pair of id lists that end with the end token, with glosses (source position, target
+    piece)."""
 
     source: Sequence[int]
     target: Sequence[int]

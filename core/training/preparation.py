@@ -17,10 +17,10 @@ Watch: TypeAlias = Callable[[str, int, int], None]
 
 
 class StoppedError(UserError):
-    """The preparation was asked to stop, after ``step`` updates; finished chunks are kept."""
+    """The preparation was asked to stop after ``step`` updates; finished chunks are kept."""
 
     def __init__(self, step: int) -> None:
-        super().__init__("Stopped while the data were prepared.")
+        super().__init__("Stopped while the data was being prepared.")
         self.step = step
 
 
@@ -55,4 +55,4 @@ class Preparation:
 
 
 def unwatched(what: str, done: int, total: int) -> None:
-    """A ``Watch`` that nobody looks at."""
+    """A ``Watch`` that ignores all reports."""

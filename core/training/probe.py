@@ -9,9 +9,10 @@ LONGEST_PROBE = 300  # characters of each side
 
 
 class Probe(NamedTuple):
-    """``target`` is the translation that the decoder is fed at every step; None where none is
-    known, and then it is the model's own, which changes as the model learns.
-    """
+    """A probe sentence with its ``target``, the translation fed to the decoder at every step.
+
+    If the target is None, none is known, and the model's own translation is used, which changes as
+    the model learns."""
 
     source: str
     target: str | None
@@ -25,7 +26,7 @@ class Probe(NamedTuple):
 def with_references(
     texts: Iterable[str], references: Mapping[str, Sequence[str]]
 ) -> tuple[str, ...]:
-    """The probes of ``texts``, those without a target with the first usable reference."""
+    """Return the probes of ``texts``; those without a target get the first usable reference."""
     return tuple(_with_reference(text, references) for text in texts)
 
 
@@ -38,6 +39,6 @@ def _with_reference(text: str, references: Mapping[str, Sequence[str]]) -> str:
 
 
 def is_probe(text: str) -> bool:
-    """One or two sides, none empty or too long."""
+    """Return whether a text has one or two sides, none of them empty or too long."""
     sides = text.split("\t")
     return len(sides) <= 2 and all(0 < len(side.strip()) <= LONGEST_PROBE for side in sides)

@@ -39,7 +39,7 @@ _SHARE = float | None
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """On minimal pairs: a share of the pairs that are right in both of their sentences.
+    """Scores on minimal pairs: shares of the pairs that are right in both of their sentences.
 
     Attributes:
         pairs: how many.
@@ -59,9 +59,10 @@ def log_line(
     gold: Gold | None,
     translations: Sequence[str],
 ) -> dict[str, Any]:
-    """A line of probes.jsonl; ``heads`` come with their statistics on each probe sentence, and
-    ``translations`` are the model's own of these sentences.
-    """
+    """Return a line of probes.jsonl.
+
+    ``heads`` come with their statistics on each probe sentence, and ``translations`` are the
+    model's own translations of these sentences."""
     return {
         "step": step,
         "heads": [
@@ -124,14 +125,14 @@ class ProbeLog:
     translations: tuple[tuple[str, ...], ...]
 
     def series(self, head: Head, statistic: str) -> NDArray[np.float64]:
-        """One statistic of one head by step, [N]."""
+        """Return one statistic of one head by step, [N]."""
         series: NDArray[np.float64] = self.values[
             :, self.heads.index(head), STATISTICS.index(statistic)
         ]
         return series
 
     def since(self, head: Head, statistic: str, threshold: float) -> int | None:
-        """The step from which on the statistic stays at or above the threshold.
+        """Return the step from which on the statistic stays at or above the threshold.
 
         None if it is below at the last recorded step; what it did by chance before it fell again
         does not count.
@@ -142,14 +143,15 @@ class ProbeLog:
         return int(self.steps[first]) if first < len(self.steps) else None
 
     def nearest(self, step: int) -> int | None:
-        """The recorded step closest to ``step``; the earlier of two, None without any."""
+        """Return the recorded step closest to ``step``: the earlier of two, or None if there is
+        none."""
         if not len(self.steps):
             return None
         return int(self.steps[np.abs(self.steps - step).argmin()])
 
 
 def is_probe_line(value: Mapping[str, Any]) -> bool:
-    """Whether a JSON object is a line of probes.jsonl; its step is checked elsewhere."""
+    """Return whether a JSON object is a line of probes.jsonl; its step is checked elsewhere."""
     heads, gold = value.get("heads"), value.get("gold")
     translations = value.get("translations", [])
     return (
@@ -178,8 +180,9 @@ def _is_gold(gold: object) -> bool:
 
 
 def read_probe_log(path: Path) -> ProbeLog:
-    """A file that is not there yet is an empty log. Lines that no run writes are left out, and so
-    is a last line that is still being written.
+    """Read a log; a file that does not exist yet is an empty log.
+
+    Invalid lines are left out, and so is a last line that is still being written.
 
     Raises:
         UserError: the file cannot be read.
@@ -189,7 +192,9 @@ def read_probe_log(path: Path) -> ProbeLog:
     except FileNotFoundError:
         content = b""
     except OSError as error:
-        raise UserError(f"{path} cannot be read: {error}.") from error
+        raise UserError(
+            f"{path} cannot be read: {error}. Check its permissions and try again."
+        ) from error
     *whole, _unfinished = content.split(b"\n")
     parsed = (parse_line(line, is_probe_line) for line in whole)
     return _log([line for line in parsed if line is not None])

@@ -34,7 +34,7 @@ GOLD_PAIRS, GOLD_SEED = 40, 1
 
 
 def probe_steps(steps: int, points: int) -> list[int]:
-    """0, and ``points`` steps evenly spaced in log(step) up to ``steps``: steps^(n / points).
+    """Return 0 and ``points`` steps evenly spaced in log(step) up to ``steps``: steps^(n / points).
 
     Those that round to the same are one.
     """
@@ -44,13 +44,13 @@ def probe_steps(steps: int, points: int) -> list[int]:
 
 
 def require_traceable(config: TrainingConfig, tokenizer: Tokenizer, model: ModelConfig) -> None:
-    """Raises UserError for a probe that is to be recorded and that the model cannot read."""
+    """Raise a UserError if a probe is to be recorded that the model cannot read."""
     if config.probe_points == 0:
         return
     for text in (side for probe in config.probes for side in probe.split("\t")):
         length = len(tokenizer.encode(text)) + 1  # the end token
         if length == 1:
-            raise UserError(f"The probe {text!r} has no visible character; give a sentence.")
+            raise UserError(f"The probe {text!r} has no visible character; enter a sentence.")
         if model.positions == "learned" and length > model.max_positions:
             raise UserError(
                 f"The probe {text!r} has {length} tokens, more than max_positions = "
@@ -59,7 +59,8 @@ def require_traceable(config: TrainingConfig, tokenizer: Tokenizer, model: Model
 
 
 class Probes:
-    """Records into a run folder at the steps that are due; draws no random number.
+    """Records attention into a run folder at the steps that are due, without drawing random
+    numbers.
 
     Gold scores are measured where the run's data has sentences like those of the pairs: the
     generated corpus with its coreference family.
@@ -80,8 +81,8 @@ class Probes:
                 self._gold = gold_sentences(tokenizer, config.max_length)
 
     def record(self, model: Transformer, step: int, *, last: bool = False) -> None:
-        """Traces and a line of statistics, if ``step`` is due or the ``last`` one for now, and not
-        recorded yet; otherwise nothing.
+        """Record traces and a line of statistics if ``step`` is due or the ``last`` one for now,
+        and has not been recorded yet.
 
         Raises:
             UserError: a file cannot be written.
@@ -106,7 +107,8 @@ class Probes:
 
 
 def gold_sentences(tokenizer: Tokenizer, max_length: int) -> list[PronounSentence]:
-    """Both sentences of each minimal pair that the vocabulary spells and ``max_length`` admits."""
+    """Return both sentences of each minimal pair that the vocabulary spells and ``max_length``
+    admits."""
     found: list[PronounSentence] = []
     for pair in minimal_pairs(GOLD_PAIRS, seed=GOLD_SEED, split="test"):
         pieces = [as_pieces(sentence, tokenizer) for sentence in pair]
@@ -117,7 +119,8 @@ def gold_sentences(tokenizer: Tokenizer, max_length: int) -> list[PronounSentenc
 
 
 def gold_scores(model: Transformer, sentences: Sequence[PronounSentence]) -> Gold:
-    """``model`` in evaluation mode; the sentences of each pair follow each other."""
+    """Score ``model``, which is in evaluation mode; the sentences of each pair follow each
+    other."""
     observed = observe(model, sentences)
     antecedent: dict[Head, float] = {}
     for kind, hit in (

@@ -1,4 +1,4 @@
-"""A run's progress for people: one live line on a terminal, now and then a line elsewhere."""
+"""A run's progress for people: one live line on a terminal, an occasional line elsewhere."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from core.counted import counted
 from core.training.events import (
     CheckpointSaved,
     Continued,
@@ -53,10 +54,11 @@ class Progress:
                     self._write(line)
                 self._write(
                     f"{event.parameters:,} parameters, {event.vocabulary:,} pieces, "
-                    f"{event.pairs_per_epoch:,} pairs an epoch, {event.device}, {event.precision}"
+                    f"{event.pairs_per_epoch:,} pairs per epoch, {event.device}, "
+                    f"{event.precision}"
                 )
                 if event.products:
-                    threads = f"{event.threads} thread{'s' * (event.threads != 1)}"
+                    threads = counted(event.threads, "thread")
                     self._write(f"matrix products on {threads}: {event.products}")
             case Step():
                 self._show(self._line(event))
@@ -67,28 +69,28 @@ class Progress:
                     f"chrF {event.chrf:.1f}"
                 )
             case Finished():
-                early = ", as validations no longer got better" if event.stopped_early else ""
+                early = ", because validations stopped improving" if event.stopped_early else ""
                 self._write(
                     f"Finished after {event.step:,} updates in {duration(event.seconds)}{early}: "
                     f"validation loss {event.valid_loss:.3f}, BLEU {event.bleu:.1f}, "
                     f"chrF {event.chrf:.1f}. Model: {event.path}"
                 )
             case Interrupted(run=None):
-                self._write("Stopped while the data were read; nothing was written.")
+                self._write("Stopped while reading the data; nothing was written.")
             case Interrupted():
                 self._write(
-                    f"Stopped after update {event.step:,}; its state is saved. "
-                    f"Go on with: transformer-viz resume {event.run}"
+                    f"Stopped after update {event.step:,}; the state is saved. Resume with: "
+                    f"transformer-viz resume {event.run}"
                 )
             case Paused():
                 self._write(
-                    f"Paused after update {event.step:,}; its state is saved. "
-                    f"Go on with: transformer-viz resume {event.run}"
+                    f"Paused after update {event.step:,}; the state is saved. Resume with: "
+                    f"transformer-viz resume {event.run}"
                 )
             case Continued():
                 self._first_step = event.step  # what is left is estimated anew
                 self._began = self._last_line = self._clock()
-                self._write(f"Going on after update {event.step:,}.")
+                self._write(f"Resuming after update {event.step:,}.")
             case CheckpointSaved() | Failed():
                 pass  # checkpoints are frequent; a failure is printed by the command line itself
 
@@ -129,14 +131,13 @@ def _resumption(event: Started) -> list[str]:
     if event.unexpected_end:
         again = (
             f"Updates {event.step + 1:,} to {event.step + event.repeated:,} were logged but not "
-            "saved and are done again."
+            "saved, so they are repeated."
             if event.repeated
             else f"It continues from the state saved after update {event.step:,}."
         )
         found.append(f"The run ended unexpectedly. {again}")
     if event.odd_lines:
-        lines = "1 line" if event.odd_lines == 1 else f"{event.odd_lines:,} lines"
-        found.append(f"Left out {lines} of the run's files that no run writes.")
+        found.append(f"Ignored {counted(event.odd_lines, 'invalid line')} in the run's files.")
     return found
 
 
@@ -146,7 +147,7 @@ def _bar(share: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """ "0:42", "12:05" or "3:10:00"."""
+    """Format seconds as "0:42", "12:05" or "3:10:00"."""
     minutes, second = divmod(round(seconds), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"

@@ -16,7 +16,8 @@ PACKAGES = ("transformer-viz", "torch", "numpy", "sentencepiece", "safetensors",
 
 @cache
 def software_versions() -> dict[str, str]:
-    """By package; read once, as that takes longer than to write a small checkpoint."""
+    """Return the versions by package; they are read once, because that takes longer than writing a
+    small checkpoint."""
     versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -27,7 +28,7 @@ def software_versions() -> dict[str, str]:
 
 
 def provenance(config: RunConfig, *, command: str, step: int) -> dict[str, Any]:
-    """What a checkpoint of this run says of itself; file names without their folders."""
+    """Return what a checkpoint of this run says about itself, with file names without folders."""
     recipe = config.training.to_dict() | {"data": data_names(config.training)}
     files = recipe.pop("validation")
     validation = [name for spec in files for name in names_of(spec)]

@@ -52,7 +52,7 @@ def start_run(
     should_stop: ShouldStop,
     workers: Workers = ALONE,
 ) -> None:
-    """Learn the vocabulary, initialise the model, make the run folder, train.
+    """Learn the vocabulary, initialise the model, create the run folder, and train.
 
     All ``workers`` call this; they read the same data, and the first one writes the folder.
 
@@ -149,7 +149,7 @@ def _vocabulary_report(pieces: int, asked: int) -> list[str]:
     if pieces >= asked:
         return []
     return [
-        f"vocab_size {asked:,} is more than the text allows: its largest vocabulary, of "
+        f"vocab_size {asked:,} is more than the text allows: the largest possible vocabulary, "
         f"{pieces:,} pieces, is used"
     ]
 
@@ -162,7 +162,7 @@ def resume_run(
     should_stop: ShouldStop,
     workers: Workers = ALONE,
 ) -> None:
-    """Go on exactly where the state was saved, as if nothing had happened.
+    """Resume exactly where the state was saved, as if nothing had happened.
 
     Args:
         steps: a new last step; None keeps the run's.
@@ -204,12 +204,10 @@ def _resume(
         training = config.training
         at_end = done == training.steps or best.exhausted(training.early_stopping)
         if done > training.steps or (at_end and _has_finished(folder, done)):
-            early = (
-                "stopped early, after" if best.exhausted(training.early_stopping) else "has done"
-            )
+            early = "stopped early after" if best.exhausted(training.early_stopping) else "has done"
             raise UserError(
-                f"{path} {early} {done:,} of {training.steps:,} updates; "
-                f"to train on, give a larger number: transformer-viz resume {path} --steps N."
+                f"{path} {early} {done:,} of {training.steps:,} updates; to continue, choose a "
+                f"larger number: transformer-viz resume {path} --steps N."
             )
         products = _products(folder, about)
         settle(config, workers, products)
@@ -217,8 +215,9 @@ def _resume(
         survey = saved_survey(folder.data, training, watch) or take_survey(training, watch)
         if survey.checksum != about.get("data_checksum"):
             raise UserError(
-                f"The data of {path}, files or grammar, is not what it was when the run began, so "
-                "it cannot go on exactly; restore files and program, or start a new run."
+                f"The data of {path}, files or grammar, has changed since the run began, so it "
+                "cannot resume exactly; restore the files and the program version, or start a "
+                "new run."
             )
         require_traceable(training, state.tokenizer, config.model)
         with told_if_too_large(config):
@@ -265,8 +264,8 @@ def _products(folder: RunFolder, about: Mapping[str, Any]) -> ProductChoice:
         return ProductChoice.from_dict(about["products"])
     except ValueError as error:
         raise UserError(
-            f'{folder.record} is damaged: "products" does not say which kernels the run began '
-            "with; remove it to go on with those of earlier versions."
+            f'{folder.record} is damaged: "products" does not say which kernels the run '
+            "began with; remove it to resume with those of earlier versions."
         ) from error
 
 
@@ -275,8 +274,8 @@ def _lacking(products: ProductChoice) -> list[str]:
     if not missing:
         return []
     return [
-        f"the run began with matrix products by {', '.join(missing)}, which this PyTorch lacks: "
-        "torch's own are used, and last digits may differ"
+        f"the run began with matrix products by {', '.join(missing)}, which this PyTorch lacks; "
+        "torch's own are used, so the last digits may differ"
     ]
 
 
@@ -285,8 +284,8 @@ def _require_same_settings(path: Path, config: RunConfig, before: RunConfig) -> 
     for name, (now, then) in config.differences(before).items():
         if name not in MAY_CHANGE:
             raise UserError(
-                f"{path / 'run.json'} has {name} = {json.dumps(now)}, and the run was trained with "
-                f"{json.dumps(then)} so far; put that back, or start a new run."
+                f"{path / 'run.json'} has {name} = {json.dumps(now)}, but the run was trained "
+                f"with {json.dumps(then)} so far; restore that value, or start a new run."
             )
 
 
@@ -295,8 +294,8 @@ def _require_same_count(path: Path, before: int, now: int) -> None:
     if now != before:
         how = "without torchrun" if before == 1 else f"with torchrun, {before} processes in all"
         raise UserError(
-            f"{path} was trained by {before} processes so far, and {now} would make other updates; "
-            f"resume it {how}."
+            f"{path} was trained with {before} {'process' if before == 1 else 'processes'} so far, "
+            f"and {now} would make different updates; resume it {how}."
         )
 
 
@@ -373,8 +372,8 @@ def _train(
         trainer.train()
     except torch.OutOfMemoryError as error:
         raise UserError(
-            f"The memory of {training.device} is too small after update "
-            f"{trainer.position.update:,}: start a new run with half of source_batch_tokens (now "
+            f"{training.device} ran out of memory after update {trainer.position.update:,}; "
+            "start a new run with half of source_batch_tokens (now "
             f"{training.source_batch_tokens}) and target_batch_tokens (now "
             f"{training.target_batch_tokens}) and twice the accumulation."
         ) from error
@@ -382,8 +381,9 @@ def _train(
         if not (training.compile and type(error).__module__.startswith(_COMPILER)):
             raise
         raise UserError(
-            "torch.compile does not work on this machine, for which it needs a C++ compiler or, on "
-            f"CUDA, Triton; start the run with compile=false. It says: {str(error).splitlines()[0]}"
+            "torch.compile does not work on this machine: it needs a C++ compiler or, on CUDA, "
+            "Triton. Start the run with compile=false. The error was: "
+            f"{str(error).splitlines()[0]}"
         ) from error
     except OSError as error:
         raise UserError(write_problem(error.filename or trainer.folder.path, error)) from error

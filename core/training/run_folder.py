@@ -68,7 +68,7 @@ _OWN_FOLDERS = {
 
 
 class TakenBack(NamedTuple):
-    """The last update of which something was taken back, and lines that are none of a run."""
+    """The last update of which something was taken back, and the number of invalid lines."""
 
     update: int
     odd_lines: int
@@ -83,7 +83,7 @@ class Contents(NamedTuple):
 
 
 class RunFolder:
-    """Names the files of one run; made by ``create`` or ``open``."""
+    """The files of one run by name; use ``create`` or ``open`` to make one."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -103,7 +103,9 @@ class RunFolder:
 
     @classmethod
     def require_free(cls, path: Path) -> None:
-        """What a start left that was killed before there was a run may be used again.
+        """Check that a run can be created in the folder.
+
+        What was left by a start that was killed before there was a run can be used again.
 
         Raises:
             UserError: something is there already, which no run may overwrite, or another process
@@ -111,8 +113,8 @@ class RunFolder:
         """
         if is_there(path / "run.json"):
             raise UserError(
-                f"{path} holds a run already; go on with it (transformer-viz resume {path}) "
-                "or choose another folder."
+                f"{path} already contains a run; resume it (transformer-viz resume {path}) or "
+                "choose another folder."
             )
         if cls(path).owner() is not None:
             raise UserError(f"Another process is starting a run in {path}; choose another folder.")
@@ -121,7 +123,7 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: Path, config: RunConfig, about: Mapping[str, Any]) -> RunFolder:
-        """A new folder with its run.json; ``about`` says what else belongs into it.
+        """Create a new folder with its run.json; ``about`` says what else it contains.
 
         Raises:
             UserError: the folder is taken or cannot be made.
@@ -132,7 +134,7 @@ class RunFolder:
 
     @classmethod
     def make(cls, path: Path) -> RunFolder:
-        """A new folder that holds a run as soon as ``write_record`` is called.
+        """Create a new folder that becomes a run as soon as ``write_record`` is called.
 
         Raises:
             UserError: the folder is taken or cannot be made.
@@ -146,12 +148,13 @@ class RunFolder:
             remove_leftovers(path, older_than=0)
         except OSError as error:
             raise UserError(
-                f"The run folder {path} cannot be made: {error.strerror or error}."
+                f"The run folder {path} cannot be created: {error.strerror or error}. Choose "
+                "another folder."
             ) from error
         return folder
 
     def discard(self) -> None:
-        """Remove what was made before there was a run; the folder too, if no log is in it."""
+        """Remove what was made before there was a run, and the folder if it contains no log."""
         if is_there(self.record) or not _holds_no_run(self.path):
             return
         if is_there(self.log_text):
@@ -162,10 +165,12 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """Raises UserError unless the folder holds a run of this format."""
+        """Open a run folder; raises UserError unless it contains a run of this format."""
         folder = cls(path)
         if not is_file(folder.record):
-            raise UserError(f"{path} is not a run folder: there is no run.json in it.")
+            raise UserError(
+                f"{path} is not a run folder because it has no run.json; choose another folder."
+            )
         return folder
 
     def contents(self) -> Contents:
@@ -195,7 +200,7 @@ class RunFolder:
         atomic_write_text(self.record, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
 
     def read_record(self) -> tuple[RunConfig, dict[str, Any]]:
-        """The configuration, and what else ``write_record`` was given.
+        """Read the configuration, and what else was passed to ``write_record``.
 
         Raises:
             UserError: run.json cannot be read, is of another format or a newer version.
@@ -205,14 +210,14 @@ class RunFolder:
         except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{self.record} cannot be read: {error}.") from error
         if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
-            raise UserError(f"{self.record} does not describe a run.")
+            raise UserError(f"{self.record} does not describe a run; choose another folder.")
         for name, kind in _ABOUT.items():
             if not isinstance(values.get(name, kind()), kind):
                 raise UserError(f"{self.record} is damaged: {name} = {values[name]!r}.")
         version = values.pop("format_version", None)
         if version != FORMAT_VERSION:
             raise UserError(
-                f"{self.record} has format version {version}, this program reads "
+                f"{self.record} has format version {version}, but this program reads version "
                 f"{FORMAT_VERSION}; use the version of the program that wrote it."
             )
         config = RunConfig.from_dict(
@@ -221,11 +226,12 @@ class RunFolder:
         return config, values
 
     def owner(self) -> int | None:
-        """The pid of the process that trains the run, None if nobody does."""
+        """Return the pid of the process that trains the run, or None if no process does."""
         return self.lock.owner()
 
     def request(self, wish: Wish | None) -> None:
-        """Ask whoever trains the run to pause or to stop; None takes it back, and a pause ends.
+        """Ask the process that trains the run to pause or to stop; None takes this back and ends a
+        pause.
 
         Raises:
             UserError: the folder cannot be written.
@@ -233,11 +239,11 @@ class RunFolder:
         write_wish(self.control, wish)
 
     def wish(self) -> Wish | None:
-        """What was asked for last."""
+        """Return the last request."""
         return read_wish(self.control)
 
     def log(self, event: Event) -> None:
-        """A listener: steps and validations become lines of metrics.jsonl."""
+        """Listen to events: steps and validations become lines of metrics.jsonl."""
         if isinstance(event, Step | Validation):
             self.append(self.metrics, event.to_dict())
 
@@ -252,14 +258,14 @@ class RunFolder:
         return self.path / "checkpoints" / f"step-{step:06}.safetensors"
 
     def checkpoints(self) -> list[Path]:
-        """In the order of their steps."""
+        """Return the checkpoints in the order of their steps."""
         return list(_models_by_step(self.path / "checkpoints").values())
 
     def best_checkpoint(self, step: int) -> Path:
         return self.path / "best" / f"step-{step:06}.safetensors"
 
     def best_checkpoints(self) -> list[Path]:
-        """In the order of their steps."""
+        """Return the best checkpoints in the order of their steps."""
         return list(_models_by_step(self.path / "best").values())
 
     def prune_checkpoints(self, keep: int) -> None:
@@ -267,17 +273,17 @@ class RunFolder:
             path.unlink(missing_ok=True)
 
     def prune_best(self, steps: Set[int]) -> None:
-        """Leave the best checkpoints of these steps."""
+        """Remove the best checkpoints except those of these steps."""
         for step, path in _models_by_step(self.path / "best").items():
             if step not in steps:
                 path.unlink(missing_ok=True)
 
     def probe(self, step: int, sentence: int) -> Path:
-        """The trace of a probe sentence, counted from 0."""
+        """Return the path of the trace of a probe sentence, counted from 0."""
         return self.path / "probes" / f"step-{step:06}-{sentence}.npz"
 
     def saved_update(self) -> int | None:
-        """After which update the state was saved; None where there is none that can be read."""
+        """Return the update after which the state was saved; None if there is no readable state."""
         try:
             position = json.loads(read_metadata(self.state)["position"])
             return int(position["update"])
@@ -285,7 +291,7 @@ class RunFolder:
             return None
 
     def rewind(self, step: int) -> TakenBack:
-        """Take back lines, probes and checkpoints beyond ``step``; they will be made again.
+        """Remove lines, probes and checkpoints beyond ``step``, which will be made again.
 
         Files that a killed process had not finished go too, and lines that no run writes.
         """
@@ -306,7 +312,7 @@ class RunFolder:
         return TakenBack(last, odd_lines)
 
     def take_back_probe(self, step: int) -> None:
-        """Line and traces of this step."""
+        """Remove the line and the traces of this step."""
         if is_there(self.probe_log):
             lines = _read_lines(self.probe_log)
             atomic_write_text(self.probe_log, lines.text(lambda recorded: recorded != step))

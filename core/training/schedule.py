@@ -12,7 +12,7 @@ def learning_rate(
     total: int | None = None,
     cooldown: float = 0.0,
 ) -> float:
-    """factor · d_model^-0.5 · min(update^-0.5, update · warmup^-1.5) (paper, section 5.3).
+    """Return factor · d_model^-0.5 · min(update^-0.5, update · warmup^-1.5) (paper, section 5.3).
 
     Args:
         update: the number of this update, counted from 1 and only if it is applied.

@@ -36,8 +36,8 @@ FORMAT = "transformer-viz-state"
 
 @dataclass(slots=True, kw_only=True)
 class Sums:
-    """What was summed over the updates since the last logged step; ``nll`` is None where an
-    earlier version began the sum."""
+    """Sums over the updates since the last logged step; ``nll`` is None if an earlier version began
+    the sum."""
 
     loss: float = 0.0
     nll: float | None = 0.0
@@ -49,7 +49,7 @@ class Sums:
 
 @dataclass(slots=True, kw_only=True)
 class Position:
-    """Where a run stands: after ``update`` applied updates, before batch ``batch`` of ``epoch``.
+    """The position of a run: after ``update`` applied updates, before batch ``batch`` of ``epoch``.
 
     ``seconds`` is the time the updates took, ``other_seconds`` that of validations and checkpoints.
     ``best`` is of the validations so far.
@@ -65,7 +65,7 @@ class Position:
 
     @classmethod
     def from_json(cls, text: str) -> Position:
-        """States of earlier versions know of no best validation, no ``nll`` and no other
+        """Read a position; states of earlier versions lack the best validation, ``nll`` and some
         seconds."""
         values = json.loads(text)
         values["since_log"] = Sums(**({"nll": None} | values["since_log"]))
@@ -77,7 +77,7 @@ class Position:
 def save_state(
     path: Path, updater: Updater, tokenizer: Tokenizer, config: RunConfig, position: Position
 ) -> None:
-    """Called by all workers, written by the first.
+    """Save the state; all workers call this, and the first one writes.
 
     Raises:
         UserError: the file cannot be written; the state before stays.
@@ -104,7 +104,7 @@ def save_state(
 
 @dataclass(frozen=True, slots=True)
 class SavedState:
-    """A state as read; ``restore`` puts it into an updater.
+    """A state as read; ``restore`` copies it into an updater.
 
     ``config`` and ``scaler`` are None in states of earlier versions.
     """
@@ -118,11 +118,11 @@ class SavedState:
 
     @property
     def workers(self) -> int:
-        """How many processes trained the run."""
+        """The number of processes that trained the run."""
         return len(self._named("rng.cpu"))
 
     def restore(self, updater: Updater) -> None:
-        """Weights, moments, random generators and the scale of the loss, in place.
+        """Restore weights, moments, random generators and the scale of the loss in place.
 
         Raises:
             UserError: the state is that of another model.
@@ -158,9 +158,9 @@ class SavedState:
 
 
 def load_state(path: Path) -> SavedState:
-    """Raises UserError if the file is missing, something else, or not as it was written."""
+    """Load a state; raises UserError if the file is missing, damaged or something else."""
     if not is_file(path):
-        raise UserError(f"{path} is missing, so the run cannot be resumed; start it anew.")
+        raise UserError(f"{path} is missing, so the run cannot be resumed; start a new run.")
     damaged = (
         f"{path} is damaged, so the run cannot be resumed: restore it from a copy, or start a new "
         "run."
@@ -176,7 +176,9 @@ def load_state(path: Path) -> SavedState:
     except (safetensors.SafetensorError, OSError) as error:
         raise UserError(damaged) from error
     if metadata.get("format") != FORMAT:
-        raise UserError(f"{path} is not the state of a run.")
+        raise UserError(
+            f"{path} is not the state of a run; restore it from a copy, or start a new run."
+        )
     try:
         config = json.loads(metadata.get("config", "null"))
         return SavedState(

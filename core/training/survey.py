@@ -26,7 +26,7 @@ _FILE = "survey.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """What the files hold, before there is a tokenizer.
+    """The contents of the files, before there is a tokenizer.
 
     Attributes:
         made_of: what all this follows from; see ``fingerprint``.
@@ -46,13 +46,13 @@ class Survey:
     known_words: list[str]
 
     def save(self, folder: Path) -> None:
-        """Raises UserError if the folder cannot be written."""
+        """Save the survey; raises UserError if the folder cannot be written."""
         folder.mkdir(parents=True, exist_ok=True)
         atomic_write_text(folder / _FILE, json.dumps(asdict(self), ensure_ascii=False) + "\n")
 
 
 def take_survey(config: TrainingConfig, watch: Watch) -> Survey:
-    """Read the files twice: what is held out must be known before the rest is counted.
+    """Read the files twice, because what is held out must be known before the rest is counted.
 
     Raises:
         UserError: a file cannot be read, or nothing is left to train or to validate on.
@@ -64,7 +64,7 @@ def take_survey(config: TrainingConfig, watch: Watch) -> Survey:
         if spec == GRAMMAR:
             held_out += grammar_validation(config, watch)
             families = ", ".join(config.grammar_families) or "grammar"
-            report.append(f"{families}: {config.grammar_pairs:,} new pairs an epoch")
+            report.append(f"{families}: {config.grammar_pairs:,} new pairs per epoch")
             continue
         reader = pair_reader(spec)
         name, taken = reader.report.name, HeldOut(config.validation_pairs)
@@ -94,8 +94,8 @@ def take_survey(config: TrainingConfig, watch: Watch) -> Survey:
     known_words.add(sentence.source for sentence in grammar_sample(config))
     if not pairs and GRAMMAR not in config.data:
         raise UserError(
-            f"Nothing is left to train on in {', '.join(config.data)} beside the validation "
-            "sentences; give more text, or validation files of their own."
+            f"Apart from the validation sentences, {', '.join(config.data)} leaves nothing to "
+            "train on; add more text, or use separate validation files."
         )
     for source, references in validation.items():
         checksum = crc32("".join([source, *references]).encode(), checksum)
@@ -111,7 +111,8 @@ def take_survey(config: TrainingConfig, watch: Watch) -> Survey:
 
 
 def saved_survey(folder: Path, config: TrainingConfig, watch: Watch) -> Survey | None:
-    """The one that ``Survey.save`` wrote, if files, settings and grammar are still the same."""
+    """Return the survey that ``Survey.save`` wrote, if files, settings and grammar are
+    unchanged."""
     try:
         survey = Survey(**json.loads((folder / _FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -120,7 +121,7 @@ def saved_survey(folder: Path, config: TrainingConfig, watch: Watch) -> Survey |
 
 
 def fingerprint(config: TrainingConfig, watch: Watch) -> dict[str, Any]:
-    """Checksums of the files as they lie on the disk, and the settings that the survey heeds.
+    """Return checksums of the files on disk, and the settings that affect the survey.
 
     Not their folders, so that a run can be moved.
 
@@ -148,7 +149,7 @@ def fingerprint(config: TrainingConfig, watch: Watch) -> dict[str, Any]:
 
 def _file_checksum(path: Path, watch: Watch) -> int:
     if is_there(path) and not is_file(path):
-        raise UserError(f"{path} is not a file that can be read more than once.")
+        raise UserError(f"{path} cannot be read more than once; use a regular file.")
     checksum = 0
     try:
         with path.open("rb") as file:
@@ -164,6 +165,6 @@ def _file_checksum(path: Path, watch: Watch) -> int:
 def _require_some(held_out: list[Pair], name: str) -> list[Pair]:
     if not held_out:
         raise UserError(
-            f"{name} has too few sentences to hold some out for validation; give a validation file."
+            f"{name} has too few sentences to hold some out for validation; add a validation file."
         )
     return held_out

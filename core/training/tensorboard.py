@@ -11,7 +11,7 @@ from core.training.events import Event, Finished, Interrupted, Step, Validation
 
 
 def require_tensorboard() -> None:
-    """Raises UserError if it is not installed."""
+    """Raise a UserError if tensorboard is not installed."""
     if find_spec("tensorboard") is None:
         raise UserError(
             "The setting tensorboard needs a package that is not installed; install it with: "

@@ -23,7 +23,7 @@ TrainingRow = tuple[str, int, str, str]  # what its files are called, number of 
 def training_rows(
     config: TrainingConfig, held_out: Container[str], watch: Watch, what: str
 ) -> Iterator[TrainingRow]:
-    """Every pair of the files whose source is not held out, in their order.
+    """Yield every pair of the files whose source is not held out, in order.
 
     Args:
         what: is being done with the rows.
@@ -38,7 +38,7 @@ def training_rows(
 
 
 def watched(reader: PairReader, what: str, watch: Watch) -> Iterator[Row]:
-    """All rows; ``watch`` hears now and then how many bytes have been read."""
+    """Yield all rows; ``watch`` is told from time to time how many bytes have been read."""
     for count, row in enumerate(reader, start=1):
         if count % ROWS_BETWEEN_CALLS == 0:
             watch(what, reader.position, reader.size)
@@ -46,7 +46,7 @@ def watched(reader: PairReader, what: str, watch: Watch) -> Iterator[Row]:
 
 
 def grammar_validation(config: TrainingConfig, watch: Watch) -> Iterator[Pair]:
-    """The sentences of its test split, which training never sees."""
+    """Return the sentences of the grammar's test split, which training never sees."""
     if GRAMMAR in config.data:
         total = config.validation_pairs
         for done, sentence in enumerate(_generate(config, total, "test"), start=1):
@@ -56,7 +56,7 @@ def grammar_validation(config: TrainingConfig, watch: Watch) -> Iterator[Pair]:
 
 
 def grammar_sample(config: TrainingConfig) -> Iterator[Sentence]:
-    """The same generated sentences for the vocabulary and for the known words."""
+    """Return the same generated sentences for the vocabulary and for the known words."""
     if GRAMMAR in config.data:
         count = min(config.grammar_pairs, SAMPLE_SENTENCES)
         yield from _generate(config, count, "train")
@@ -70,7 +70,7 @@ def _generate(config: TrainingConfig, count: int, split: str) -> Iterator[Senten
 
 
 def chunks(rows: Iterator[TrainingRow]) -> Iterator[list[TrainingRow]]:
-    """The rows in lists of at most ``CHUNK_ROWS`` and about ``CHUNK_CHARACTERS``."""
+    """Yield the rows in lists of at most ``CHUNK_ROWS`` and about ``CHUNK_CHARACTERS``."""
     chunk: list[TrainingRow] = []
     characters = 0
     for row in rows:

@@ -70,7 +70,7 @@ class Trainer:
         self.position = Position()
 
     def train(self) -> None:
-        """Update until the end, then write the run's model; or until asked to stop.
+        """Train until the end and write the run's model, or until asked to stop.
 
         Either way the state is saved, so that the run can go on.
 
@@ -113,7 +113,7 @@ class Trainer:
             self._finish()
 
     def plan(self, pairs: EncodedPairs, epoch: int) -> list[Indices]:
-        """The batches of an epoch, in their order."""
+        """Return the batches of an epoch, in order."""
         training = self.config.training
         return plan_batches(
             pairs.source.lengths,
@@ -268,7 +268,7 @@ class Trainer:
             self.prune_checkpoints()
 
     def prune_checkpoints(self) -> None:
-        """Leave those that the configuration keeps."""
+        """Remove the checkpoints that the configuration does not keep."""
         if not self.workers.first:
             return
         training = self.config.training

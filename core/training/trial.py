@@ -55,7 +55,8 @@ MOST_SECONDS = 10.0  # of the updates that count
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """``seconds_per_update`` is for whole updates, also where smaller ones were timed.
+    """Times and speeds of a few updates; ``seconds_per_update`` is for full updates, even if
+    smaller ones were timed.
 
     ``bf16_speedup``: how many times as fast an update in bf16 is, where that is not asked for and
     the device is made for it; None elsewhere. ``data``: what was found in each file, as far as it
@@ -71,7 +72,7 @@ class Trial:
     data: list[str]
 
     def seconds(self, training: TrainingConfig) -> float:
-        """Of the whole run; its model is validated once more at the end."""
+        """Estimate the duration of the whole run, including one more validation of the result."""
         validations = math.ceil(training.steps / training.validate_every) + 1
         checkpoints = math.ceil(training.steps / training.checkpoint_every)
         return (
@@ -181,7 +182,7 @@ def _encode(
     if not fitting:
         raise UserError(
             f"Each of the first pairs has more than {training.max_length} tokens on a side; "
-            "raise max_length."
+            "increase max_length."
         )
     return EncodedPairs.pack(fitting)
 

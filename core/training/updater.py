@@ -25,7 +25,8 @@ from core.training.workers import ALONE, Workers, unsynchronised
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Sums over the batches of all workers; the norm is the gradient's before clipping.
+    """The result of an update: sums over the batches of all workers, and the gradient's norm before
+    clipping.
 
     ``nll_sum`` is ``loss_sum`` without smoothing. ``memory`` [B, S, D] and ``source_real`` [B, S]
     are those of this worker's last batch.
@@ -150,9 +151,9 @@ class Updater:
             return
         half = "use precision bf16, " if self.config.precision == "fp16" else ""
         raise UserError(
-            f"The loss is no longer a number at update {number}: {half}lower peak_factor (now "
-            f"{self.config.peak_factor}), raise warmup (now {self.config.warmup}) or set "
-            "clip_norm to 1, and start again. Checkpoints written so far are sound."
+            f"The loss is no longer a number at update {number}: {half}decrease peak_factor (now "
+            f"{self.config.peak_factor}), increase warmup (now {self.config.warmup}) or set "
+            "clip_norm to 1, and start again. Checkpoints written so far are valid."
         )
 
     def _clip(self) -> float:

@@ -25,7 +25,7 @@ from core.training.workers import ALONE, Workers
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """``translations`` are in the order of the references' sources."""
+    """The result of a validation; ``translations`` are in the order of the references' sources."""
 
     loss: float
     scores: Scores
@@ -44,7 +44,8 @@ def validate(
     batch_tokens: int,
     workers: Workers = ALONE,
 ) -> Result:
-    """Loss over ``pairs``, and scores of greedy translations of the sources in ``references``.
+    """Return the loss over ``pairs``, and scores of greedy translations of the sources in
+    ``references``.
 
     The workers, whose models are the same, share the work and all get the result.
     """
@@ -60,7 +61,7 @@ def validate(
 def mean_loss(
     model: Transformer, pairs: EncodedPairs, batch_tokens: int, workers: Workers = ALONE
 ) -> float:
-    """Unsmoothed negative log-likelihood of a target token, in nats."""
+    """Return the unsmoothed negative log-likelihood per target token, in nats."""
     device = next(model.parameters()).device
     plan = plan_batches(
         pairs.source.lengths,
@@ -85,7 +86,7 @@ def mean_loss(
 
 @contextmanager
 def evaluating(model: Transformer) -> Iterator[None]:
-    """No dropout inside; the mode before comes back."""
+    """Switch dropout off inside, and restore the previous mode afterwards."""
     training = model.training
     model.eval()
     try:

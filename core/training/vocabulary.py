@@ -15,7 +15,7 @@ WHOLE_WORD_COUNT = 500
 
 
 def tokenizer_lines(survey: Survey, config: TrainingConfig, watch: Watch) -> Iterator[str]:
-    """The sentences of both languages that the vocabulary is learned from.
+    """Return the sentences of both languages that the vocabulary is learned from.
 
     Of a large corpus these are ``VOCABULARY_PAIRS`` or ``VOCABULARY_CHARACTERS``, whichever are
     fewer, spread evenly over the files. ``whole_words`` count as if they stood there

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class ToldElsewhereError(UserError):
-    """What the first process tells the user, so that this one need not."""
+    """An error that the first process reports to the user, so that this one need not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Workers:
 
     @property
     def first(self) -> bool:
-        """Whether this process writes the files and tells the events."""
+        """Return whether this process writes the files and reports the events."""
         return self.rank == 0
 
     def claim(self, device: torch.device) -> None:
@@ -62,19 +62,19 @@ class Workers:
             return
         if device.type != "cuda" or device.index is not None:
             raise UserError(
-                f"Each of {self.count} processes takes a device of its own; give cuda or cpu, "
+                f"Each of the {self.count} processes needs a device of its own; use cuda or cpu, "
                 f"not {device}."
             )
         available = torch.cuda.device_count()
         if self.local_count > available:
             raise UserError(
-                f"{self.local_count} processes on this machine need as many CUDA devices, and "
+                f"{self.local_count} processes on this machine need as many CUDA devices, but "
                 f"PyTorch finds {available}; start fewer with --nproc-per-node."
             )
         torch.cuda.set_device(self.local_rank)
 
     def sum(self, *values: float) -> tuple[float, ...]:
-        """Each value, summed over the processes."""
+        """Return each value summed over the processes."""
         if self.count == 1:
             return values
         total = torch.tensor(values, dtype=torch.float64)
@@ -82,11 +82,11 @@ class Workers:
         return tuple(total.tolist())
 
     def any(self, wish: bool) -> bool:
-        """Whether one of the processes wishes it."""
+        """Return whether one of the processes requests it."""
         return self.sum(wish)[0] > 0
 
     def gather(self, value: T) -> list[T]:
-        """The values of all processes, in the order of their ranks."""
+        """Return the values of all processes, in the order of their ranks."""
         if self.count == 1:
             return [value]
         values: list[Any] = [None] * self.count
@@ -94,7 +94,7 @@ class Workers:
         return values
 
     def broadcast(self, value: T) -> T:
-        """The value of the first process."""
+        """Return the value of the first process."""
         if self.count == 1:
             return value
         values: list[Any] = [value]
@@ -104,7 +104,7 @@ class Workers:
 
     @contextmanager
     def agreed(self) -> Iterator[None]:
-        """What fails inside in one process fails in all. Nothing inside may communicate.
+        """Make what fails inside in one process fail in all; nothing inside may communicate.
 
         Raises:
             UserError: in the first process, the failure of the lowest rank; its own as it is.
@@ -123,21 +123,22 @@ class Workers:
                 raise self.error(failure) from own
 
     def error(self, message: str) -> UserError:
-        """To be raised in every process; the first one tells the user."""
+        """Return the error to raise in every process; the first one reports it to the user."""
         return UserError(message) if self.first else ToldElsewhereError(message)
 
     def require_same(self, value: Any, what: str) -> None:
-        """Raises UserError unless ``value`` is the same in all processes."""
+        """Raise a UserError unless ``value`` is the same in all processes."""
         values = self.gather((platform.node(), value))
         for rank, (machine, other) in enumerate(values):
             if other != values[0][1]:
                 raise self.error(
-                    f"Process {rank} on {machine} has other {what} than process 0 on "
-                    f"{values[0][0]}; all need the same."
+                    f"Process {rank} on {machine} has different {what} from process 0 on "
+                    f"{values[0][0]}; make them the same."
                 )
 
     def parallel(self, module: nn.Module) -> nn.Module:
-        """The module with the first process's weights; its gradients are averaged as they come."""
+        """Return the module with the first process's weights; its gradients are averaged as they
+        arrive."""
         if self.count == 1:
             return module
         return DistributedDataParallel(
@@ -150,7 +151,7 @@ ALONE = Workers()
 
 @contextmanager
 def joined(environment: Mapping[str, str] = os.environ) -> Iterator[Workers]:
-    """The processes that torchrun started, connected while inside; otherwise this one alone.
+    """Connect the processes that torchrun started while inside; without torchrun, this one alone.
 
     Tensors on CUDA devices travel by NCCL, all else by gloo.
 
@@ -175,15 +176,15 @@ def joined(environment: Mapping[str, str] = os.environ) -> Iterator[Workers]:
         if not _is_lost_connection(error):
             raise
         raise workers.error(
-            "Another process of this run has ended, or cannot be reached any more; the run can be "
-            "resumed from its last checkpoint."
+            "Another process of this run has ended or can no longer be reached; resume the run "
+            "from its last checkpoint."
         ) from error
     finally:
         dist.destroy_process_group()
 
 
 def leave(code: int) -> NoReturn:
-    """End this process, one of several, at once and without Python's own ending.
+    """End this process, one of several, immediately and without Python's own shutdown.
 
     DistributedDataParallel keeps the threads of gloo beyond the group's end. A thread that lets go
     of a tensor while Python ends wants its lock, is ended for it, and aborts the process.
@@ -194,7 +195,8 @@ def leave(code: int) -> NoReturn:
 
 
 def unsynchronised(module: nn.Module) -> AbstractContextManager[None]:
-    """Inside, gradients of a ``parallel`` module stay with the process that has them."""
+    """Keep the gradients of a ``parallel`` module in the process that computed them while
+    inside."""
     if isinstance(module, DistributedDataParallel):
         unsynced: AbstractContextManager[None] = module.no_sync()
         return unsynced

@@ -43,7 +43,8 @@ def test_each_command_says_how_it_is_used(name: str, capsys: pytest.CaptureFixtu
     assert exit_.value.code == 0
     shown = capsys.readouterr().out
     assert f"transformer-viz {name}" in shown
-    assert cli.COMMANDS[name] in shown.lower()
+    summary = cli.COMMANDS[name]
+    assert f"{summary[0].upper()}{summary[1:]}." in " ".join(shown.split())
 
 
 @pytest.mark.parametrize("arguments", [[], ["nonsense"], ["info", "--nonsense"], ["trace", "x"]])

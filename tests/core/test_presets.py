@@ -119,7 +119,7 @@ def test_impossible_training(changes: dict[str, object], message: str) -> None:
 
 def test_a_configuration_has_exactly_two_parts() -> None:
     model = ModelConfig(vocab_size=100).to_dict()
-    with pytest.raises(UserError, match='needs the part "training"'):
+    with pytest.raises(UserError, match='needs the section "training"'):
         RunConfig.from_dict({"model": model})
     with pytest.raises(UserError, match="'extra' is unknown"):
         RunConfig.from_dict({"model": model, "training": {}, "extra": 1})

@@ -58,13 +58,13 @@ def test_a_file_that_is_no_json_object(folder: Path, name: str, content: bytes) 
 @pytest.mark.parametrize("content", [b"", b"\x08\x96\x01", bytes(500)], ids=range(3))
 def test_a_file_that_is_no_sentencepiece_model(folder: Path, name: str, content: bytes) -> None:
     (folder / name).write_bytes(content)
-    assert f"{name} is no SentencePiece model" in refusal(folder)
+    assert f"{name} is not a SentencePiece model" in refusal(folder)
 
 
 def test_a_segmentation_of_another_model(folder: Path) -> None:
     other = sentencepiece_model(("Кошка спит на окне.", "Собака ждёт у двери."), 40)
     (folder / "source.spm").write_bytes(other)
-    assert "they are not of one model" in refusal(folder)
+    assert "the files belong to different models" in refusal(folder)
 
 
 @pytest.mark.parametrize(

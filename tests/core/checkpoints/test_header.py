@@ -63,9 +63,9 @@ def replaced(**metadata: object) -> dict[str, Any]:
 
 DAMAGED = "truncated or damaged"
 MALFORMED: list[tuple[Any, str]] = [
-    (b"", "is not a model: it is no .safetensors file"),
-    (b"PK\x03\x04 zip", "is not a model: it is no .safetensors file"),
-    (b"[]", "is not a model: it is no .safetensors file"),
+    (b"", "is not a model; choose a .safetensors file"),
+    (b"PK\x03\x04 zip", "is not a model; choose a .safetensors file"),
+    (b"[]", "is not a model; choose a .safetensors file"),
     (b"{", DAMAGED),
     (b'{"a": ' + b"[" * 100_000, DAMAGED),
     (b'{"\xff": 1}', DAMAGED),
@@ -85,10 +85,10 @@ MALFORMED: list[tuple[Any, str]] = [
     (replaced(format_version=1), "this program reads version 1"),
     (replaced(format_version=""), "this program reads version 1"),
     (replaced(config="{"), "does not describe its model"),
-    (replaced(config="[]"), "not possible: ModelConfig needs"),
+    (replaced(config="[]"), "impossible model: ModelConfig needs"),
     (replaced(config="3"), "does not describe its model"),
     (replaced(config=None), "does not describe its model"),
-    (replaced(config='{"vocab_size": 2}'), "not possible: vocab_size = 2"),
+    (replaced(config='{"vocab_size": 2}'), "impossible model: vocab_size = 2"),
     (replaced(config='{"vocab_size": 9, "layers": 2}'), "no setting 'layers'"),
     (replaced(provenance="{"), "does not describe its model"),
 ]

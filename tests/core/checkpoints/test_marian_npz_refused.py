@@ -20,15 +20,18 @@ from core.errors import UserError
 from tests.core.checkpoints.npz_models import NpzModel, options_array, random_npz
 
 OTHER_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
-    "recurrent": ({"type": "s2s"}, "its architecture is s2s and not transformer"),
+    "recurrent": ({"type": "s2s"}, "its architecture is s2s, not transformer"),
     "unnamed": ({"type": None}, "its architecture is none"),
     "several encoders": ({"type": "multi-transformer"}, "several sources at once"),
     "several sources": ({"dim-vocabs": [39, 39, 39]}, "several sources at once"),
-    "one vocabulary": ({"dim-vocabs": [40]}, "no size for each of two vocabularies"),
-    "AAN": ({"transformer-decoder-autoreg": "average-attention"}, "averages over the words"),
+    "one vocabulary": ({"dim-vocabs": [40]}, "lacks the sizes of the two vocabularies"),
+    "AAN": (
+        {"transformer-decoder-autoreg": "average-attention"},
+        "averages over the previous words",
+    ),
     "SSRU": ({"transformer-decoder-autoreg": "rnn", "dec-cell": "ssru"}, "recurrent cell"),
     "another decoder": ({"transformer-decoder-autoreg": "fnet"}, "its decoder has 'fnet'"),
-    "tied layers": ({"transformer-tied-layers": [1, 1, 2]}, "one and the same"),
+    "tied layers": ({"transformer-tied-layers": [1, 1, 2]}, "layers are shared"),
     "from the right": ({"right-left": True}, "from right to left"),
     "no projection": ({"transformer-no-projection": True}, "transformer-no-projection"),
     "pooled": ({"transformer-pool": True}, "transformer-pool"),
@@ -36,13 +39,13 @@ OTHER_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "concatenated factors": ({"factors-dim-emb": 8}, "factored"),
     "universal": ({"ulr": True}, "universal"),
     "Marian's gelu": ({"transformer-ffn-activation": "gelu"}, "activation is Marian's gelu"),
-    "three layers": ({"transformer-ffn-depth": 3}, "than two layers"),
-    "a deeper decoder network": ({"transformer-decoder-ffn-depth": 1}, "than two layers"),
+    "three layers": ({"transformer-ffn-depth": 3}, "do not have two layers"),
+    "a deeper decoder network": ({"transformer-decoder-ffn-depth": 1}, "do not have two layers"),
     "highway": ({"transformer-postprocess": "dhn"}, "'', transformer-postprocess 'hn'"),
     "RMS norms": ({"transformer-postprocess": "dar"}, "unknown order"),
     "two norms": ({"transformer-preprocess": "n"}, "unknown order"),
-    "a sum on top": ({"transformer-postprocess-top": "an"}, "end in more than a norm"),
-    "normed embeddings": ({"transformer-postprocess-emb": "nd"}, "embeddings are normed"),
+    "a sum on top": ({"transformer-postprocess-top": "an"}, "end with more than a norm"),
+    "normed embeddings": ({"transformer-postprocess-emb": "nd"}, "embeddings are normalised"),
     "old pre-norm": (
         {
             "transformer-preprocess": "n",
@@ -51,14 +54,14 @@ OTHER_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
         },
         "before 1.10",
     ),
-    "no width": ({"dim-emb": None}, "no whole number for dim-emb"),
-    "a width in words": ({"dim-emb": "wide"}, "no whole number for dim-emb"),
+    "no width": ({"dim-emb": None}, "lack a whole number for dim-emb"),
+    "a width in words": ({"dim-emb": "wide"}, "lack a whole number for dim-emb"),
     "no layers": ({"enc-depth": 0}, "encoder_layers = 0 is not possible"),
     "odd heads": ({"transformer-heads": 5}, "encoder_heads = 5 is not possible"),
     "another width": ({"dim-emb": 32}, "has shape"),
-    "a layer less": ({"dec-depth": 2}, r"26 tensor\(s\).*decoder_l3_context_"),
-    "a layer more": ({"enc-depth": 3}, r"lacks 16 tensor\(s\): encoder_l3_ffn_W1"),
-    "another vocabulary": ({"dim-vocabs": [40, 40]}, "has 39 pieces and the model 40"),
+    "a layer less": ({"dec-depth": 2}, r"26 tensors.*decoder_l3_context_"),
+    "a layer more": ({"enc-depth": 3}, r"lacks 16 tensors: encoder_l3_ffn_W1"),
+    "another vocabulary": ({"dim-vocabs": [40, 40]}, "has 39 pieces, but the model has 40"),
 }
 
 
@@ -129,15 +132,15 @@ def untied_output(npz: NpzModel) -> None:
 OTHER_ARRAYS: dict[Callable[[NpzModel], None], str] = {
     quantised: r"quantised \(encoder_l1_self_Wq is int8\)",
     multipliers: "quantised",
-    doubles: "Wemb is of type float64",
-    second_encoder: r"has 10 tensor\(s\).*context_enc2_",
-    missing: r"lacks 1 tensor\(s\): decoder_l1_context_Wo_ln_scale",
-    renamed: r"lacks 1 tensor\(s\): encoder_l1_self_Wq",
+    doubles: "Wemb has type float64",
+    second_encoder: r"has 10 tensors.*context_enc2_",
+    missing: r"lacks 1 tensor: decoder_l1_context_Wo_ln_scale",
+    renamed: r"lacks 1 tensor: encoder_l1_self_Wq",
     cut: "encoder_l2_ffn_W1 has shape",
     smaller_bias: "decoder_ff_logit_out_b has shape",
-    scalar: r"Wemb has shape \[\] and not two dimensions",
+    scalar: r"Wemb has shape \[\], not two dimensions",
     scalar_positions: r"Wpos has shape \[\]",
-    untied_output: r"has 1 tensor\(s\).*decoder_ff_logit_out_Wt",
+    untied_output: r"has 1 tensor.*decoder_ff_logit_out_Wt",
 }
 
 
@@ -217,12 +220,15 @@ def specials_in_other_places(npz: NpzModel) -> None:
 
 OTHER_VOCABULARIES: dict[str, tuple[Callable[[NpzModel], None], str]] = {
     "missing": (no_file, "opus.vocab.yml"),
-    "no SentencePiece model": (no_segmentation, "target.spm"),
+    "not a SentencePiece model": (no_segmentation, "target.spm"),
     "another segmentation": (codes_of_another_program, "subword-nmt"),
-    "it is open which": (no_decoder_and_two_vocabularies, r"2 file\(s\)"),
-    "nothing beside the model": (nothing_beside, r"no file\(s\) called vocab.yml"),
+    "it is open which": (no_decoder_and_two_vocabularies, r"it has 2\)"),
+    "nothing beside the model": (
+        nothing_beside,
+        r"exactly one vocab.yml or vocab.spm file \(it has none\)",
+    ),
     "factored": (vocabularies("a.fsv", "a.fsv"), "factored"),
-    "a list of words": (vocabularies("a.txt", "a.txt"), "of a kind that this program does not"),
+    "a list of words": (vocabularies("a.txt", "a.txt"), "of an unsupported kind"),
     "one alone": (vocabularies("opus.vocab.yml"), "needs two vocabularies"),
     "three": (vocabularies(*["opus.vocab.yml"] * 3), "needs two vocabularies"),
     "an id twice": (vocabulary(lambda text: text.replace(": 7\n", ": 8\n")), "the same id, 8"),
@@ -233,24 +239,24 @@ OTHER_VOCABULARIES: dict[str, tuple[Callable[[NpzModel], None], str]] = {
     "a gap": (vocabulary(lambda text: text.replace(": 38\n", ": 41\n")), "the id 38"),
     "a piece without a number": (vocabulary(lambda text: text + "x: y\n"), "for the piece 'x'"),
     "a number without end": (vocabulary(lambda text: text + "x: " + "9" * 5000), "piece 'x'"),
-    "no end token": (vocabulary(lambda text: text.replace("</s>", "<eos>")), "has no </s>"),
-    "no unknown token": (vocabulary(lambda text: text.replace("<unk>", "UNK")), "has no <unk>"),
+    "no end token": (vocabulary(lambda text: text.replace("</s>", "<eos>")), "lacks </s>"),
+    "no unknown token": (vocabulary(lambda text: text.replace("<unk>", "UNK")), "lacks <unk>"),
     "padding of its own": (
         vocabulary(lambda text: text.replace(">>nds<<", "<pad>")),
-        "a piece <pad> of its own",
+        "already has a piece <pad>",
     ),
-    "specials in other places": (specials_in_other_places, "</s> is 0 .* and 2"),
+    "specials in other places": (specials_in_other_places, "</s> has the id 0 .* but 2"),
     "a piece less": (
         vocabulary(lambda text: text.replace('">>nds<<": 38\n', "")),
-        "has 38 pieces and the model 39",
+        "has 38 pieces, but the model has 39",
     ),
     "no YAML": (file("opus.vocab.yml", b"a: [b"), "opus.vocab.yml is damaged"),
     "no text": (file("opus.vocab.yml", b"\xff\xfe\x00"), "opus.vocab.yml is damaged"),
     "nested without end": (file("opus.vocab.yml", b"[" * 100_000), "opus.vocab.yml is damaged"),
     "a list": (file("opus.vocab.yml", b"- a\n- b\n"), "opus.vocab.yml is damaged"),
     "empty": (file("opus.vocab.yml", b""), "opus.vocab.yml is damaged"),
-    "no SentencePiece": (file("source.spm", b"\x08\x96\x01x"), "is no SentencePiece model"),
-    "no SentencePiece vocabulary": (damaged_spm_vocabulary, "no SentencePiece model"),
+    "no SentencePiece": (file("source.spm", b"\x08\x96\x01x"), "is not a SentencePiece model"),
+    "no SentencePiece vocabulary": (damaged_spm_vocabulary, "not a SentencePiece model"),
 }
 
 
@@ -280,7 +286,7 @@ def test_a_search_that_is_none(tmp_path: Path, name: str, value: str) -> None:
     npz = random_npz()
     assert npz.decoder is not None
     npz.decoder[name] = value
-    with pytest.raises(UserError, match=f"no (whole )?number for {name}"):
+    with pytest.raises(UserError, match=f"lack a (whole )?number for {name}"):
         import_marian_npz(npz.write(tmp_path))
 
 
@@ -322,12 +328,12 @@ class Trap:
 def test_a_trace_is_no_model(tmp_path: Path) -> None:
     path = tmp_path / "trace.npz"
     np.savez(path, source_tokens=np.array(["a"]), encoder_self=np.ones((1, 1, 1, 1)))
-    with pytest.raises(UserError, match=r"lacks special:model\.yml, so it is no model of Marian"):
+    with pytest.raises(UserError, match=r"lacks special:model\.yml, so it is not a Marian model"):
         open_model(path)
 
 
 def test_a_folder_with_several_models_or_none(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"holds no \.npz file"):
+    with pytest.raises(UserError, match=r"contains no \.npz file"):
         import_marian_npz(tmp_path)
     npz = random_npz()
     assert npz.decoder is not None
@@ -349,7 +355,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_a_file_of_another_kind(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "model.npz"
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"is not a Marian model|no model of Marian"):
+    with pytest.raises(UserError, match=r"is not a Marian model"):
         open_model(path)
 
 

@@ -60,14 +60,14 @@ def test_other_models_of_transformers_can_be_seen_as_traces(
     folder = write(tmp_path / "model", config__json={"model_type": kind})
     for path in (folder, folder / "config.json"):
         said = refusal(path)
-        assert f"{folder} holds a model of the kind '{kind}' ({name})" in said
+        assert f"{folder} contains a '{kind}' model ({name})" in said
         assert said.endswith(f"; {AS_TRACE}.")
 
 
 def test_an_adapter_is_to_be_merged(tmp_path: Path) -> None:
     base = {"base_model_name_or_path": "Helsinki-NLP/opus-mt-en-de", "peft_type": "LORA"}
     said = refusal(write(tmp_path / "lora", adapter_config__json=base))
-    assert "an adapter (LoRA), which is only the changes to a model of Helsinki-NLP/opus" in said
+    assert "a LoRA adapter, which holds only the changes to a model of Helsinki-NLP/opus" in said
     assert "merge_and_unload()" in said
 
 
@@ -76,7 +76,7 @@ def test_the_output_of_a_trainer_names_its_last_checkpoint(tmp_path: Path) -> No
         write(tmp_path / "out" / f"checkpoint-{step}")
     said = refusal(tmp_path / "out")
     last = tmp_path / "out" / "checkpoint-1000"
-    assert f"3 checkpoint(s); open one of them, such as {last}." in said
+    assert f"with 3 checkpoints; open one of them, such as {last}." in said
 
 
 def test_a_fine_tune_without_its_tokenizer(opus: Path) -> None:
@@ -84,8 +84,8 @@ def test_a_fine_tune_without_its_tokenizer(opus: Path) -> None:
         (opus / name).unlink()
     change(opus, "config.json", lambda values: values.update(_name_or_path="a/base"))
     said = refusal(opus)
-    assert "has a model and no tokenizer" in said
-    assert "copy source.spm, target.spm, vocab.json from the model that it was trained from" in said
+    assert "has a model but no tokenizer" in said
+    assert "copy source.spm, target.spm, vocab.json from the base model" in said
     assert "(a/base)" in said
 
 
@@ -95,7 +95,7 @@ def test_codes_of_subword_nmt(tmp_path: Path) -> None:
 
 
 def test_weights_without_a_configuration(tmp_path: Path) -> None:
-    assert "has weights and no config.json" in refusal(write(tmp_path / "a", model__safetensors=1))
+    assert "has weights but no config.json" in refusal(write(tmp_path / "a", model__safetensors=1))
 
 
 def test_weights_for_another_library(opus: Path) -> None:
@@ -121,9 +121,7 @@ def test_a_folder_of_the_cache_opens_its_snapshot(opus: Path, tmp_path: Path) ->
     about = open_header(folder).provenance
     assert about["imported"] == "MarianMT folder opus-mt-xx-yy"
     assert (about["source"], about["revision"]) == ("Helsinki-NLP/opus-mt-xx-yy", REVISION)
-    assert "is the cache of the Hugging Face hub with 1 model(s); open the" in refusal(
-        folder.parent
-    )
+    assert "is the Hugging Face cache with 1 model; open the" in refusal(folder.parent)
 
 
 # Vocabularies that are larger or smaller than the model

@@ -95,5 +95,5 @@ def test_what_cannot_be_done(tmp_path: Path, command: Command, trained: Path) ->
             command("ablate", *model, *words)
     pruned = tmp_path / "pruned.safetensors"
     assert command("prune", *model, "--head", "cross.0.1", "-o", pruned) == 0
-    with pytest.raises(UserError, match=r"cross\.0\.0 has no other head in its layer"):
+    with pytest.raises(UserError, match=r"cross\.0\.0 is the only head in its layer"):
         command("ablate", "--model", pruned, "--alone", "cross.0.0")

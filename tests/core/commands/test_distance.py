@@ -45,7 +45,7 @@ def test_for_people(command: Command, trained: Path, capsys: pytest.CaptureFixtu
     assert len(others) == 8
     heading, pushed_in, *lines = first.splitlines()
     assert heading == "coreference, 2 sentences"
-    assert pushed_in.split() == ["words", "pushed", "in", "0", "1", "2", "4", "8", "16", "32"]
+    assert pushed_in.split() == ["inserted", "words", "0", "1", "2", "4", "8", "16", "32"]
     names = {line.split(", ")[0].strip() for line in lines}
     assert {"model right", "95% interval", "model right in both"} <= names
     assert any(name.startswith("encoder:") for name in names)

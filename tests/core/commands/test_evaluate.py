@@ -122,7 +122,7 @@ def test_for_people(
 
 def test_files_that_do_not_belong_together(tmp_path: Path, evaluate: Evaluate) -> None:
     source = lines(tmp_path / "a.en", SOURCES)
-    with pytest.raises(UserError, match=r"has 2 lines and .* 1, so they are not aligned"):
+    with pytest.raises(UserError, match=r"has 2 lines but .* has 1, so they are not aligned"):
         evaluate("--source", source, "--reference", lines(tmp_path / "a.de", ["Eins."]))
     with pytest.raises(UserError, match="needs --reference"):
         evaluate("--source", source)

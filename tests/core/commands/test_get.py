@@ -137,7 +137,10 @@ def test_the_list_asks_nobody() -> None:
 def test_a_name_that_is_none() -> None:
     run = get(None, "german")
     assert run.returncode == 1
-    assert "'german' is neither a pair of languages, as in en-de, nor OWNER/NAME." in run.stderr
+    assert (
+        "'german' is neither a language pair, such as en-de, nor a repository, OWNER/NAME;"
+        in run.stderr
+    )
 
 
 def test_a_model_in_the_cache_of_the_hub_is_not_asked_for(hub: Site, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_smaller_file(
     assert about["model"]["pruned_heads"] == ["cross.0.1", "encoder_self.0.0"]
     assert command("translate", "--model", smaller, "The dog sleeps.") == 0
     assert command("info", smaller, "--card") == 0
-    assert "heads (of all, 2 pruned), " in capsys.readouterr().out
+    assert "heads (before 2 were pruned), " in capsys.readouterr().out
 
 
 def test_what_cannot_be_pruned(tmp_path: Path, command: Command, trained: Path) -> None:

@@ -82,8 +82,8 @@ def test_a_configuration_file(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("{", "is not JSON"),
-        ("[]", "must hold"),
-        ('{"model": {}}', "needs the setting 'vocab_size'|needs the part"),
+        ("[]", "must contain"),
+        ('{"model": {}}', "needs the setting 'vocab_size'|needs the section"),
     ],
 )
 def test_a_configuration_file_that_is_none(tmp_path: Path, text: str, message: str) -> None:
@@ -185,7 +185,7 @@ def test_ctrl_c_saves_the_run_and_resume_finishes_it(
     assert child.returncode == 130
     last = json.loads(output.splitlines()[-1])
     assert last["event"] == "interrupted"
-    assert f"Stopped after update {last['step']:,}; its state is saved" in errors
+    assert f"Stopped after update {last['step']:,}; the state is saved" in errors
     assert f"transformer-viz resume {run}" in errors
     assert "Traceback" not in errors
     assert command("resume", run, "--steps", str(last["step"] + 2)) == 0

@@ -204,7 +204,7 @@ def test_json_lines(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_arguments_that_are_no_text(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As Python passes on bytes that are not UTF-8."""
     assert main(["translate", "--model", str(model), "the animal", "caf\udce9"]) == 1
-    assert "Sentence 2 of the arguments is not UTF-8" in capsys.readouterr().err
+    assert "Sentence 2 of the arguments is not valid UTF-8" in capsys.readouterr().err
     assert main(["translate", "--model", str(model), "--json", "\t"]) == 0
     assert json.loads(lines(capsys)[0])["source"] == "\t"
 

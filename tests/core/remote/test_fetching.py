@@ -95,7 +95,7 @@ def test_a_part_of_something_else_is_found_out(site: Site, tmp_path: Path, part:
     file = remote(site, tmp_path)
     file.part.write_bytes(part)
     if len(part) < len(DATA):
-        with pytest.raises(UserError, match=r"a\.bin arrived damaged, its checksum .*Try again"):
+        with pytest.raises(UserError, match=r"a\.bin arrived damaged: its checksum .*try again"):
             bring(file)
     bring(file)
     assert file.path.read_bytes() == DATA
@@ -146,10 +146,10 @@ def test_without_a_checksum_nothing_is_resumed(site: Site, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("status", "message"),
     [
-        (401, "does not accept who asks"),
+        (401, "requires a valid login"),
         (403, "refuses it"),
-        (404, "does not have it, at least not any more"),
-        (429, "was asked too often"),
+        (404, "does not have it, or no longer has it"),
+        (429, "received too many requests"),
         (503, "is out of order"),
     ],
 )

@@ -93,7 +93,7 @@ def test_files_that_are_damaged_on_the_way(site: Site, tmp_path: Path) -> None:
     for name in ("vocab.json", "pytorch_model.bin"):  # a git id, and a SHA-256
         path = resolved(REPOSITORY, name)
         right, site.files[path] = site.files[path], site.files[path][::-1]
-        with pytest.raises(UserError, match=f"{name} arrived damaged, its checksum"):
+        with pytest.raises(UserError, match=f"{name} arrived damaged: its checksum"):
             download(offer(site, tmp_path), lambda here: None)
         site.files[path] = right
     download(offer(site, tmp_path), lambda here: None)
@@ -101,7 +101,7 @@ def test_files_that_are_damaged_on_the_way(site: Site, tmp_path: Path) -> None:
 
 def test_models_of_other_kinds_are_refused_before_they_come(site: Site, tmp_path: Path) -> None:
     publish(site, REPOSITORY, marian_files(), config={"model_type": "t5"})
-    with pytest.raises(UserError, match="is a t5 model; only Marian models can be opened"):
+    with pytest.raises(UserError, match="is a t5 model, but only Marian models can be opened"):
         offer(site, tmp_path)
     files = marian_files()
     del files["pytorch_model.bin"], files["source.spm"]
@@ -116,7 +116,9 @@ def test_a_licence_that_is_not_stated(site: Site, tmp_path: Path) -> None:
 
 
 def test_a_model_that_the_hub_does_not_have(site: Site, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"The hub has no model .*; `transformer-viz get` lists"):
+    with pytest.raises(
+        UserError, match=r"The hub has no model .*; run `transformer-viz get` to list"
+    ):
         offer(site, tmp_path)
     site.refused[f"/api/models/{REPOSITORY}"] = 503
     with pytest.raises(UserError, match=r"is out of order \(503\); try again later"):
@@ -128,14 +130,16 @@ def test_a_page_of_something_else_in_place_of_an_answer(
     site: Site, tmp_path: Path, text: str
 ) -> None:
     site.files[f"/api/models/{REPOSITORY}"] = text.encode()
-    with pytest.raises(UserError, match=r"gave an answer that cannot be read; .* copy the model"):
+    with pytest.raises(UserError, match=r"returned an unreadable answer; .* copy the model"):
         offer(site, tmp_path)
 
 
 def test_a_model_for_those_who_asked_is_described_and_not_given(site: Site, tmp_path: Path) -> None:
     publish(site, REPOSITORY, marian_files())
     site.gated.add(resolved(REPOSITORY, "config.json"))
-    with pytest.raises(UserError, match=r"only to those who asked .* log in with: hf auth login"):
+    with pytest.raises(
+        UserError, match=r"requires you to request access; .* log in with: hf auth login"
+    ):
         download(offer(site, tmp_path), lambda here: None)
 
 

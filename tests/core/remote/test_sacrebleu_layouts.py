@@ -106,7 +106,7 @@ def test_sources_and_references(
 
 
 def test_terms_are_those_that_the_owners_state() -> None:
-    assert SacrebleuSet("wmt20").licence.startswith("for research, if the overview paper")
+    assert SacrebleuSet("wmt20").licence.startswith("for research if you cite the overview paper")
     assert SacrebleuSet("wmt14").licence.startswith("not stated")
     assert "Flickr30k" in SacrebleuSet("multi30k/2016").licence
     assert all(SacrebleuSet(name).licence for name in set_names())

@@ -37,14 +37,14 @@ def test_a_site_that_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
         deaf.listen()
         host = f"127.0.0.1:{deaf.getsockname()[1]}"
         said = sentence(f"http://{host}/x")
-    assert said == f"{host} gives no answer for 0 s; try again later, or bring it by hand."
+    assert said == f"{host} did not answer within 0 s; try again later, or bring it by hand."
 
 
 def test_a_certificate_that_nobody_vouches_for(monkeypatch: pytest.MonkeyPatch) -> None:
     error = module.HTTPError("verification failed")
     error.__context__ = module.ssl.SSLCertVerificationError()
     said = module._silence("https://x.org/y", "x.org", error)
-    assert said.startswith("The certificate of x.org is not known here; ")
+    assert said.startswith("The certificate of x.org is not trusted here; ")
     assert said.endswith("SSL_CERT_FILE")
 
 
@@ -59,13 +59,13 @@ def test_a_proxy_that_is_not_there(settings: pytest.MonkeyPatch) -> None:
 def test_settings_that_nobody_understands(settings: pytest.MonkeyPatch) -> None:
     settings.setenv("SSL_CERT_FILE", "/no/such/file.pem")
     said = sentence("https://example.org/x")
-    assert said.startswith("The proxy or the certificates that are set for this computer cannot be")
-    assert said.endswith("; mend the setting, or bring it by hand.")
+    assert said.startswith("The proxy or the certificates set for this computer cannot be")
+    assert said.endswith("; correct the setting, or bring it by hand.")
 
 
 def test_an_answer_that_is_none(site: Site) -> None:
     site.files["/x"] = b"<html>"
-    assert "gave an answer that cannot be read" in sentence(f"{site.url}/x")
+    assert "returned an unreadable answer" in sentence(f"{site.url}/x")
     assert sentence("example") == (
         "example cannot be reached; check the network and try again, or bring it by hand."
     )

@@ -123,7 +123,7 @@ def test_without_patience_left_the_run_ends_with_a_model(
     assert isinstance(finished, Finished)
     assert (finished.step, finished.stopped_early, finished.averaged) == (12, True, 2)
     assert RunFolder(tmp_path / "run").checkpoints()[-1].stem == "step-000012"
-    with pytest.raises(UserError, match=r"stopped early, after 12 of 100 updates; .* --steps N"):
+    with pytest.raises(UserError, match=r"stopped early after 12 of 100 updates; .* --steps N"):
         resume(tmp_path / "run")
 
 

@@ -69,7 +69,8 @@ def test_long_pairs_are_left_out(tmp_path: Path, tokenizer: Tokenizer) -> None:
     assert len(data.validation) == 1
     assert data.left_out == [
         f"a.tsv: {50 - len(pairs)} × more than 12 tokens on a side (lines {numbers}, …)",
-        "validation: 1 of 2 pairs × more than 12 tokens on a side, left out of its loss; they "
+        "validation: 1 of 2 pairs × more than 12 tokens on a side; they are excluded from the "
+        "loss, but "
         "count in BLEU and chrF",
     ]
     assert pairs.source.lengths.max() <= 12

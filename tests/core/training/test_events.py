@@ -18,7 +18,7 @@ STARTED = Started(
     device="cpu",
     precision="fp32",
     threads=2,
-    data=["grammar: 50 new pairs an epoch"],
+    data=["grammar: 50 new pairs per epoch"],
 )
 
 
@@ -75,7 +75,7 @@ def test_what_is_done_again_after_an_unexpected_end() -> None:
         (dataclasses.replace(killed, repeated=34), "Updates 1,201 to 1,234 were logged but not sa"),
         (
             dataclasses.replace(STARTED, odd_lines=1),
-            "Left out 1 line of the run's files that no run writes.",
+            "Ignored 1 invalid line in the run's files.",
         ),
     ):
         Progress(stream := io.StringIO(), Clock())(event)

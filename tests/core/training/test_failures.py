@@ -128,7 +128,9 @@ def test_a_machine_that_cannot_compile(
         raise torch._dynamo.exc.TorchRuntimeError("No working compiler found.\nSet the variable …")
 
     monkeypatch.setattr(Updater, "apply", fail)
-    with pytest.raises(UserError, match=r"compile=false\. It says: No working compiler found\.$"):
+    with pytest.raises(
+        UserError, match=r"compile=false\. The error was: No working compiler found\.$"
+    ):
         start(path, copies.with_settings({"compile": True}))
 
 
@@ -139,14 +141,16 @@ def test_a_place_that_may_not_be_written(
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self))
 
     monkeypatch.setattr(Path, "mkdir", refused)
-    with pytest.raises(UserError, match=r"The run folder .*/run cannot be made: Permission denied"):
+    with pytest.raises(
+        UserError, match=r"The run folder .*/run cannot be created: Permission denied"
+    ):
         start(tmp_path / "run", copies)
 
 
 def test_a_folder_with_a_run_in_it_stays_as_it_is(path: Path, copies: RunConfig) -> None:
     start(path, copies.with_settings({"steps": 2}))
     before = {file: file.stat().st_mtime_ns for file in path.rglob("*") if file.is_file()}
-    with pytest.raises(UserError, match="holds a run already; go on with it"):
+    with pytest.raises(UserError, match="already contains a run; resume it"):
         start(path, copies)
     assert before == {file: file.stat().st_mtime_ns for file in path.rglob("*") if file.is_file()}
 
@@ -157,11 +161,11 @@ def test_a_folder_with_a_run_in_it_stays_as_it_is(path: Path, copies: RunConfig)
         ({"warmup": 0}, r"warmup = 0 is not possible; allowed: 1 or more, because"),
         (
             {"source_batch_tokens": 30},
-            r"max_length = 40 is not possible; allowed: 2 to 30, the smaller one of source_batch_",
+            r"max_length = 40 is not possible; allowed: 2 to 30, the smaller of source_batch_",
         ),
         ({"device": "cuda:99"}, r"Device cuda:99 is not there: .* finds \d+ CUDA devices"),
         ({"vocab_size": 9}, r"No vocabulary of 9 pieces .* its characters alone need \d+; give"),
-        ({"max_length": 2}, r"has more than 2 tokens on a side; raise max_length"),
+        ({"max_length": 2}, r"has more than 2 tokens on a side; increase max_length"),
     ],
 )
 def test_settings_that_cannot_be_are_refused_before_anything_is_written(
@@ -175,8 +179,8 @@ def test_settings_that_cannot_be_are_refused_before_anything_is_written(
 @pytest.mark.parametrize(
     ("training", "validation", "message"),
     [
-        ("a b\ta b\n", None, "too few sentences to hold some out .* give a validation file"),
-        ("a b\ta b\n", "a b\ta b\n", "Nothing is left to train on"),
+        ("a b\ta b\n", None, "too few sentences to hold some out .* add a validation file"),
+        ("a b\ta b\n", "a b\ta b\n", "leaves nothing to train on"),
         ("", "a b\ta b\n", "No pair of sentences could be read"),
     ],
 )
@@ -221,7 +225,7 @@ def test_the_largest_vocabulary_that_the_text_allows_is_named(
     pieces = started[0].vocabulary
     assert pieces < 5_000
     assert (
-        f"vocab_size 5,000 is more than the text allows: its largest vocabulary, of {pieces} "
+        f"vocab_size 5,000 is more than the text allows: the largest possible vocabulary, {pieces} "
         "pieces, is used"
     ) in started[0].data
     config, _ = RunFolder(path).read_record()

@@ -28,7 +28,7 @@ def test_none_stands_for_all() -> None:
 
 def test_the_run_says_which_and_prepares_anew_for_others() -> None:
     survey = take_survey(CHOSEN.training, unwatched)
-    assert survey.report == ["question, passive: 40 new pairs an epoch"]
+    assert survey.report == ["question, passive: 40 new pairs per epoch"]
     expected = generate(10, seed=1, split="test", families=["question", "passive"])
     assert set(survey.validation) == {sentence.source for sentence in expected}
     assert survey.made_of != fingerprint(SMALL, unwatched)

@@ -88,5 +88,5 @@ def test_a_pid_that_lives_on_as_another_process_binds_nobody(path: Path) -> None
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"Could not lock .*: No such file or directory"):
+    with pytest.raises(UserError, match=r"could not be locked: No such file or directory"):
         Lock(tmp_path / "missing" / "lock").__enter__()

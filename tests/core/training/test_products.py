@@ -95,8 +95,8 @@ def test_a_kernel_that_is_gone(
     events = resume(tmp_path / "run")
     (started,) = (event for event in events if isinstance(event, Started))
     assert started.data[-1] == (
-        "the run began with matrix products by onednn, which this PyTorch lacks: "
-        "torch's own are used, and last digits may differ"
+        "the run began with matrix products by onednn, which this PyTorch lacks; "
+        "torch's own are used, so the last digits may differ"
     )
     assert RunFolder.open(tmp_path / "run").read_record()[1] == before
     with pytest.raises(UserError, match="lacks the kernel onednn"):

@@ -59,7 +59,7 @@ def test_the_record_comes_back(folder: RunFolder) -> None:
 
 
 def test_no_run_is_overwritten(folder: RunFolder) -> None:
-    with pytest.raises(UserError, match="holds a run already; go on with it"):
+    with pytest.raises(UserError, match="already contains a run; resume it"):
         RunFolder.create(folder.path, preset("tiny"), {})
 
 
@@ -85,7 +85,7 @@ def test_a_place_where_no_folder_can_be(tmp_path: Path) -> None:
         ("[]", "does not describe a run"),
         ('{"format": "something"}', "does not describe a run"),
         ('{"format": "transformer-viz-run", "format_version": 99}', "format version 99"),
-        ('{"format": "transformer-viz-run", "format_version": 1}', 'needs the part "model"'),
+        ('{"format": "transformer-viz-run", "format_version": 1}', 'needs the section "model"'),
     ],
 )
 def test_a_damaged_record(folder: RunFolder, text: str, message: str) -> None:

@@ -96,7 +96,11 @@ def edit(stopped: RunFolder) -> Callable[..., None]:
 @pytest.mark.parametrize(
     ("part", "values", "message"),
     [
-        ("training", {"seed": 2}, "seed = 2, and the run was trained with 1 so far; put that back"),
+        (
+            "training",
+            {"seed": 2},
+            "seed = 2, but the run was trained with 1 so far; restore that value",
+        ),
         ("training", {"clip_norm": 1.0}, "clip_norm = 1.0, and the run was trained with null"),
         ("model", {"d_model": 32}, "d_model = 32, and the run was trained with 16 so far"),
     ],

@@ -105,5 +105,5 @@ def test_what_cannot_be_trained_on_is_said(tmp_path: Path) -> None:
 
 
 def test_a_model_without_room_in_the_memory_is_told_in_words(copies: RunConfig) -> None:
-    with pytest.raises(UserError, match="parameters does not fit into the memory here"):
+    with pytest.raises(UserError, match="parameters does not fit into memory on this machine"):
         try_run(copies.with_settings({"d_k": 1 << 42}))

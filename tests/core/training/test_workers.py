@@ -90,7 +90,7 @@ def test_two_processes_exchange_values_and_fail_together(two: Path) -> None:
         assert of_second[1].startswith("1 failed (process 1 on ")
         assert of_neither is None
         assert found["other"][0] == kind
-        assert "has other data than process 0 on" in found["other"][1]
+        assert "has different data from process 0 on" in found["other"][1]
     assert "Another process of this run has ended" in first["lost"]
 
 
@@ -106,7 +106,9 @@ def test_two_processes_resumed_are_uninterrupted_to_the_bit(two: Path) -> None:
 
 
 def test_another_number_of_processes_cannot_go_on(two: Path) -> None:
-    with pytest.raises(UserError, match=r"by 2 processes so far, and 1 would .* with torchrun, 2"):
+    with pytest.raises(
+        UserError, match=r"with 2 processes so far, and 1 would .* with torchrun, 2"
+    ):
         resume_run(two / "parts", steps=20, tell=lambda _: None, should_stop=lambda: False)
 
 
@@ -225,8 +227,8 @@ def test_one_process_needs_nobody() -> None:
 @pytest.mark.parametrize(
     ("device", "message"),
     [
-        ("cuda", "2 processes on this machine need as many CUDA devices, and PyTorch finds 1"),
-        ("cuda:1", "takes a device of its own; give cuda or cpu, not cuda:1"),
+        ("cuda", "2 processes on this machine need as many CUDA devices, but PyTorch finds 1"),
+        ("cuda:1", "needs a device of its own; use cuda or cpu, not cuda:1"),
         ("mps", "give cuda or cpu, not mps"),
     ],
 )

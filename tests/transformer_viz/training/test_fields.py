@@ -136,7 +136,7 @@ def test_each_field_that_may_be_empty_says_what_that_stands_for() -> None:
             {"clip_norm": -1.0},
             "“Largest gradient norm” = -1.0 is not possible; allowed: above 0, or",
         ),
-        ({"max_length": 1}, "the smaller one of “Source tokens per batch” and “Target tokens per"),
+        ({"max_length": 1}, "the smaller of “Source tokens per batch” and “Target tokens per"),
         ({"d_model": 6}, "a divisor of d_model = 6, or set d_k"),
         ({"probes": ("",)}, "with its translation after =>"),
         ({"average_last": 9}, "allowed: at most “Checkpoints kept” = 2"),

@@ -138,7 +138,7 @@ def test_a_corpus_that_is_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[]", "must hold"),
+        ("[]", "must contain"),
         ("{", "is not JSON"),
         ("{}", "needs the setting 'sources'"),
         ('{"sources": []}', "sources = "),
