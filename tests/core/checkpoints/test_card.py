@@ -72,7 +72,7 @@ def test_everything_is_there() -> None:
         "| BLEU | 48.4 `B` |",
         "| search | beam 4, length penalty α = 0.6 |",
         "| search | greedy |",
-        "| exact translations | 98.7 % of 1,000 |",
+        "| exact translations | 98.7% of 1,000 |",
         "| · passive | 99.0% |",
         "| encoder self-attention, layer 2, head 3: most weight on the antecedent | 99.0% | 98.5% "
         "| 97.5% |",

@@ -1,4 +1,4 @@
-"""MarianMT folders whose vocabularies or settings are damaged or not of one model."""
+"""MarianMT folders whose vocabularies or settings are damaged or belong to different models."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ MALFORMED: list[tuple[Any, str]] = [
     ({}, "not a Transformer Viz model"),
     (TENSORS, "not a Transformer Viz model"),
     ({"__metadata__": {"format": "pt"}}, "not a Transformer Viz model"),
-    (replaced(format_version="2"), "version 2 .* update Transformer Viz"),
+    (replaced(format_version="2"), "version 2, .* update Transformer Viz"),
     (replaced(format_version=1), "this program reads version 1"),
     (replaced(format_version=""), "this program reads version 1"),
     (replaced(config="{"), "does not describe its model"),

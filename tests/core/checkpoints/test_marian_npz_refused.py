@@ -42,8 +42,8 @@ OTHER_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "three layers": ({"transformer-ffn-depth": 3}, "do not have two layers"),
     "a deeper decoder network": ({"transformer-decoder-ffn-depth": 1}, "do not have two layers"),
     "highway": ({"transformer-postprocess": "dhn"}, "'', transformer-postprocess 'hn'"),
-    "RMS norms": ({"transformer-postprocess": "dar"}, "unknown order"),
-    "two norms": ({"transformer-preprocess": "n"}, "unknown order"),
+    "RMS norms": ({"transformer-postprocess": "dar"}, "unsupported order"),
+    "two norms": ({"transformer-preprocess": "n"}, "unsupported order"),
     "a sum on top": ({"transformer-postprocess-top": "an"}, "end with more than a norm"),
     "normed embeddings": ({"transformer-postprocess-emb": "nd"}, "embeddings are normalised"),
     "old pre-norm": (
@@ -340,7 +340,7 @@ def test_a_folder_with_several_models_or_none(tmp_path: Path) -> None:
     npz.decoder["models"] = ["model.npz", "other.npz"]
     path = npz.write(tmp_path)
     (tmp_path / "other.npz").write_bytes(path.read_bytes())
-    with pytest.raises(UserError, match=r"holds model\.npz, other\.npz; open"):
+    with pytest.raises(UserError, match=r"contains model\.npz, other\.npz; open"):
         import_marian_npz(tmp_path)
 
 
