@@ -74,7 +74,7 @@ def test_a_damaged_export_is_thrown_away(sites: Site, tmp_path: Path) -> None:
     path = "/deu/deu_sentences.tsv.bz2"
     whole = sites.files[path]
     sites.files[path] = whole[: len(whole) // 2]
-    with pytest.raises(UserError, match=r"deu_sentences\.tsv\.bz2 is damaged .* Try again"):
+    with pytest.raises(UserError, match=r"deu_sentences\.tsv\.bz2 was damaged .* try again"):
         brought(Tatoeba(), "en-de", tmp_path)
     sites.files[path] = whole
     assert brought(Tatoeba(), "en-de", tmp_path).keys() == {"train", "test"}
@@ -84,7 +84,7 @@ def test_a_pair_that_tatoeba_does_not_have(sites: Site, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="Tatoeba has no translations between eng and fra; "):
         look_up(Tatoeba(), "en-fr", tmp_path)
     sites.refused["/eng/eng-deu_links.tsv.bz2"] = 503
-    with pytest.raises(UserError, match="is out of order"):
+    with pytest.raises(UserError, match="has a server error"):
         look_up(Tatoeba(), "en-de", tmp_path)
 
 
@@ -95,14 +95,14 @@ def test_multi30k_has_the_parts_that_both_languages_have(sites: Site, tmp_path: 
     assert list(parts) == ["train", "val", "test_2016_flickr", "test_2018_flickr"]
     assert read_aligned(parts["val"].corpus).pairs[1] == ("val de 1", "val en 1")
     assert "test_2018_flickr" not in brought(Multi30k(), "en-cs", tmp_path)
-    with pytest.raises(UserError, match="Multi30k has no it; it has en, de, fr, cs"):
+    with pytest.raises(UserError, match="Multi30k has no it; choose from en, de, fr, cs"):
         look_up(Multi30k(), "en-it", tmp_path)
 
 
 def test_a_listing_that_is_none(sites: Site, tmp_path: Path) -> None:
     for listing in (b"no json", b"3", b'[{"name": "train.en.gz"}]'):
         sites.files["/listing"] = listing
-        with pytest.raises(UserError, match=r"cannot be read|not understood"):
+        with pytest.raises(UserError, match=r"unreadable answer|unreadable list"):
             look_up(Multi30k(), "en-de", tmp_path)
 
 
@@ -123,7 +123,7 @@ def test_a_test_set_becomes_text(sites: Site, tmp_path: Path) -> None:
 def test_test_sets_that_are_not_there(sites: Site, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="sacrebleu has no test set 'wmt99'"):
         SacrebleuSet("wmt99")
-    with pytest.raises(UserError, match="wmt14 has no en-xx; it has cs-en, en-cs"):
+    with pytest.raises(UserError, match="wmt14 has no en-xx; choose from cs-en, en-cs"):
         look_up(SacrebleuSet(WMT), "en-xx", tmp_path)
     with pytest.raises(UserError, match="Name a pair too, as in wmt14:cs-en"):
         downloaded_test_set(WMT, tmp_path)

@@ -127,7 +127,7 @@ def test_other_bytes_than_announced_are_thrown_away(site: Site, tmp_path: Path) 
     file = remote(site, tmp_path)
     for data, what in {DATA[:-1]: "size", DATA + b"!": "size", DATA[::-1]: "checksum"}.items():
         site.files["/a.bin"] = data
-        with pytest.raises(UserError, match=f"its {what} is not the one that was announced"):
+        with pytest.raises(UserError, match=f"its {what} does not match the announced one"):
             bring(file)
         assert list(tmp_path.iterdir()) == [tmp_path / ".lock"]
 
@@ -147,10 +147,10 @@ def test_without_a_checksum_nothing_is_resumed(site: Site, tmp_path: Path) -> No
     ("status", "message"),
     [
         (401, "requires a valid login"),
-        (403, "refuses it"),
+        (403, "denied access"),
         (404, "does not have it, or no longer has it"),
         (429, "received too many requests"),
-        (503, "is out of order"),
+        (503, "has a server error"),
     ],
 )
 def test_a_refusal_is_final(site: Site, tmp_path: Path, status: int, message: str) -> None:

@@ -121,7 +121,7 @@ def test_a_model_that_the_hub_does_not_have(site: Site, tmp_path: Path) -> None:
     ):
         offer(site, tmp_path)
     site.refused[f"/api/models/{REPOSITORY}"] = 503
-    with pytest.raises(UserError, match=r"is out of order \(503\); try again later"):
+    with pytest.raises(UserError, match=r"has a server error \(503\); try again later"):
         offer(site, tmp_path)
 
 
@@ -146,7 +146,7 @@ def test_a_model_for_those_who_asked_is_described_and_not_given(site: Site, tmp_
 def test_a_newer_revision_takes_the_place_of_what_was_begun(site: Site, tmp_path: Path) -> None:
     publish(site, REPOSITORY, marian_files())
     site.refused[resolved(REPOSITORY, "pytorch_model.bin")] = 503
-    with pytest.raises(UserError, match="out of order"):
+    with pytest.raises(UserError, match="a server error"):
         download(offer(site, tmp_path), lambda here: None)
     site.refused.clear()
     newer = marian_files() | {"config.json": b"[]"}  # of the same size

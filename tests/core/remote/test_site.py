@@ -45,7 +45,7 @@ def test_a_certificate_that_nobody_vouches_for(monkeypatch: pytest.MonkeyPatch) 
     error.__context__ = module.ssl.SSLCertVerificationError()
     said = module._silence("https://x.org/y", "x.org", error)
     assert said.startswith("The certificate of x.org is not trusted here; ")
-    assert said.endswith("SSL_CERT_FILE")
+    assert said.endswith("set SSL_CERT_FILE to its certificate")
 
 
 def test_a_proxy_that_is_not_there(settings: pytest.MonkeyPatch) -> None:

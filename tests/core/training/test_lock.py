@@ -55,7 +55,7 @@ def test_a_second_holder_is_refused_in_one_sentence(path: Path) -> None:
         pass
     assert str(raised.value) == (
         f"{path.parent} is being trained by process {os.getpid()} on {socket.gethostname()}; "
-        f"wait for it, or end it with: transformer-viz stop {path.parent}"
+        f"wait for it to finish, or stop it with: transformer-viz stop {path.parent}"
     )
 
 

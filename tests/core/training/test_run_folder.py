@@ -74,7 +74,7 @@ def test_no_other_folder_or_file_is_taken_over(tmp_path: Path) -> None:
 
 def test_a_place_where_no_folder_can_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(UserError, match="cannot be made"):
+    with pytest.raises(UserError, match="cannot be created"):
         RunFolder.create(tmp_path / "file" / "run", preset("tiny"), {})
 
 

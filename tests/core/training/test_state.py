@@ -101,8 +101,8 @@ def edit(stopped: RunFolder) -> Callable[..., None]:
             {"seed": 2},
             "seed = 2, but the run was trained with 1 so far; restore that value",
         ),
-        ("training", {"clip_norm": 1.0}, "clip_norm = 1.0, and the run was trained with null"),
-        ("model", {"d_model": 32}, "d_model = 32, and the run was trained with 16 so far"),
+        ("training", {"clip_norm": 1.0}, "clip_norm = 1.0, but the run was trained with null"),
+        ("model", {"d_model": 32}, "d_model = 32, but the run was trained with 16 so far"),
     ],
 )
 def test_settings_that_changed_are_named(

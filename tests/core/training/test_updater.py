@@ -125,7 +125,7 @@ def test_a_loss_that_is_no_number_stops_before_the_model_is_touched() -> None:
     with torch.no_grad():
         trained.source_embedding.weight[5] = float("nan")
     before = weights(trained)
-    with pytest.raises(UserError, match=r"no longer a number at update 7: lower peak_factor"):
+    with pytest.raises(UserError, match=r"no longer a number at update 7: decrease peak_factor"):
         Updater(trained, TRAINING).apply([batch(trained, 0)], 7)
     for name, weight in weights(trained).items():
         assert torch.equal(weight.nan_to_num(), before[name].nan_to_num())
@@ -181,7 +181,7 @@ def test_an_fp16_gradient_that_no_scale_helps_ends_the_run(monkeypatch: pytest.M
     trained, updater = half_precision(2.0)
     monkeypatch.setattr(updater, "_clip", lambda: float("inf"))
     updater.scaler.load_state_dict(updater.scaler.state_dict() | {"scale": 1.0})
-    with pytest.raises(UserError, match="at update 3: use precision bf16, lower peak_factor"):
+    with pytest.raises(UserError, match="at update 3: use precision bf16, decrease peak_factor"):
         updater.apply([batch(trained, 0)], 3)
 
 
