@@ -93,7 +93,7 @@ MEASURES = (
     Measure("next", "on +1", _OFFSET.format("next") + _SELF_ONLY, _offset(2)),
     Measure(
         "specials",
-        "on special tokens",
+        "special tokens",
         "Mean over the queries of the weight on tokens such as </s>.",
         lambda s: s.special_share,
     ),

@@ -357,7 +357,7 @@ def test_the_guide_speaks_of_every_view_and_statistic(shown: Shown) -> None:
     text = guide().lower()
     for number in range(shown.window.stage.tabs.count()):
         assert f"### {shown.window.stage.tabs.tabText(number).lower()}" in text
-    for word in ("entropy", "confidence", "mean distance", "on special tokens", "sink", "score"):
+    for word in ("entropy", "confidence", "mean distance", "special tokens", "sink", "score"):
         assert word in text
     assert "](http" not in text
 

@@ -103,7 +103,7 @@ def test_the_statistics_of_the_head(session, trace: Trace, inspector) -> None:
     assert value(inspector, "mean distance") == f"{expected.mean_distance:.1f} tokens"
     shares = tuple(value(inspector, name) for name in ("on −1", "on 0", "on +1"))
     assert shares == tuple(f"{share:.2f}" for share in expected.offset_shares)
-    assert value(inspector, "on special tokens") == f"{expected.special_share:.2f}"
+    assert value(inspector, "special tokens") == f"{expected.special_share:.2f}"
 
 
 def test_cross_attention_has_no_distance(session, inspector) -> None:

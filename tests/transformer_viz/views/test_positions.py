@@ -194,7 +194,7 @@ def test_it_opens_past_the_longest_text_in_training(open_view: Open) -> None:
     extent = view.grid.canvas.picture.extent  # type: ignore[union-attr]
     assert [mark.text for mark in extent.marks()] == ["this sentence · 4", "seen in training · 40"]
     assert extent.present == 60
-    assert "go on" in extent.sentence_about_end()
+    assert "continue by" in extent.sentence_about_end()
 
 
 def test_it_reaches_past_a_long_sentence_unless_the_user_says_how_far(

@@ -188,7 +188,7 @@ def test_a_distance_is_read_off_by_pointer_and_keys(
     assert page.curves.picture is not None
     assert page.curves.picture.focus == 1
     described = page.curves.accessibleDescription()
-    assert "4 words pushed in" in described
+    assert "4 inserted words" in described
     assert "model right 90" in described
     page.curves.setFocus()
     qtbot.keyClick(page.curves, Qt.Key.Key_Right)
@@ -212,7 +212,7 @@ def test_beside_the_picture_of_another_model_the_one_measured_is_named(
     desk.measure()
     assert not any("good" in text for text in texts(page))
     desk.session.set_origin("trace from other.npz")
-    assert any("It is good that was measured." in text for text in texts(page))
+    assert any("Measured on good." in text for text in texts(page))
 
 
 def test_another_model_is_not_measured_yet(page: ProbePage, desk: Desk, tmp_path: Path) -> None:
