@@ -202,6 +202,7 @@ class Window(QMainWindow):
     def _connect(self) -> None:
         controller = self._controller
         self.source.textEdited.connect(self._on_edited)
+        self.source.cut.connect(self.show_notice)
         self.source.submitted.connect(lambda _text: controller.remember_text())
         self.model_bar.searchChanged.connect(controller.set_search)
         self.captions.chosen.connect(controller.choose_language)

@@ -173,6 +173,8 @@ class AlignedReader:
                 report.note(Problem.NO_TAB if text.strip() else Problem.EMPTY, number)
             else:
                 yield number, cells
+        if self._files[0].unfinished:
+            report.note(Problem.UNFINISHED, report.lines)
 
     def _unclear(self, first: Sequence[tuple[int, list[str]]]) -> UserError:
         path = self._files[0].path

@@ -17,7 +17,12 @@ class LineReader(PackedFile):
     """Iterates once over the lines of a file, without their \\n, which alone ends a line.
 
     None stands for a line of more than ``LONGEST_LINE`` bytes.
+
+    Attributes:
+        unfinished: whether the last line that was read has no \\n.
     """
+
+    unfinished = False
 
     def __iter__(self) -> Iterator[bytes | None]:
         """Raises UserError if the file cannot be read to its end, or is UTF-16 or UTF-32."""
@@ -31,6 +36,7 @@ class LineReader(PackedFile):
                 if line.endswith(b"\n"):
                     yield line[:-1]
                 elif len(line) <= LONGEST_LINE:
+                    self.unfinished = True
                     yield line
                 else:
                     _skip_line(lines)

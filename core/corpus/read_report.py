@@ -15,7 +15,7 @@ Row = tuple[int, str, str]  # number of the line, source, target
 
 
 class Problem(StrEnum):
-    """What a line or unit can have; the last four are put right, the others leave the pair out."""
+    """What a line or unit can have; the last five leave no pair out."""
 
     NOT_UTF8 = "not UTF-8"
     TOO_LONG = f"more than {LONGEST_LINE:,} bytes long"
@@ -29,6 +29,7 @@ class Problem(StrEnum):
     HEADER = "a header (left out)"
     CARRIAGE_RETURN = "a Windows line end (removed)"
     BYTE_ORDER_MARK = "a byte-order mark (removed)"
+    UNFINISHED = "no line end (the file may have been cut off there)"
 
 
 BROKEN = frozenset(

@@ -8,14 +8,14 @@ from pathlib import Path
 from huggingface_hub import HfApi, hf_hub_url
 from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 from huggingface_hub.hf_api import ModelInfo, RepoSibling
-from huggingface_hub.utils import build_hf_headers
+from huggingface_hub.utils import build_hf_headers, validate_repo_id
 
 from core.errors import AS_TRACE, UserError
 from core.remote.cache import Receipt, model_folder
 from core.remote.fetching import Progress, RemoteFile, bytes_here, fetch, total_size
 from core.remote.hub_cache import NEEDED, WEIGHTS
 from core.remote.licences import in_words
-from core.remote.site import TIMEOUT, asking, unreadable
+from core.remote.site import asking, bounded_json, unreadable
 
 INSTEAD = (
     "copy the model's folder from a computer that has it and open that (File, Open; "
@@ -69,7 +69,10 @@ def look_up(repository: str, cache: Path | None = None, endpoint: str | None = N
     api = HfApi(endpoint=endpoint)
     with asking(api.endpoint, INSTEAD):
         try:
-            info = api.model_info(repository, files_metadata=True, timeout=TIMEOUT)
+            validate_repo_id(repository)
+            # HfApi.model_info would read an answer of any length
+            url = f"{api.endpoint}/api/models/{repository}?blobs=true"
+            info = ModelInfo(**bounded_json(url, build_hf_headers()))  # type: ignore[no-untyped-call]
         except (RepositoryNotFoundError, HFValidationError) as error:
             raise UserError(
                 f"The hub has no model {repository}; run `transformer-viz get` to list the "

@@ -6,6 +6,7 @@ HF_HUB_OFFLINE count for all downloads alike.
 
 from __future__ import annotations
 
+import json
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from core.errors import UserError
 
 TIMEOUT = 20.0  # seconds without a byte
 _MISSING = (404, 410)
+_MOST_JSON = 1 << 25  # bytes; the longest answer of the hub is a hundredth of it
 _UNPACKED = {"Accept-Encoding": "identity"}  # sizes and ranges are those of the file itself
 
 
@@ -126,12 +128,21 @@ def get_json(url: str, instead: str) -> Any:
     """Get a JSON answer; raises UserError as ``asking`` does, and for an answer that is not
     JSON."""
     with asking(url, instead):
-        response = get_session().get(url, timeout=TIMEOUT, follow_redirects=True)
-        hf_raise_for_status(response)
-    try:
-        return response.json()
-    except ValueError as error:
-        raise unreadable(url, instead) from error
+        try:
+            return bounded_json(url, {})
+        except ValueError as error:
+            raise unreadable(url, instead) from error
+
+
+def bounded_json(url: str, headers: Mapping[str, str]) -> Any:
+    """Inside ``asking``; raises ValueError for what is no JSON, or goes on and on."""
+    data = bytearray()
+    with streaming(url, headers) as response:
+        for block in response.iter_bytes(1 << 16):
+            data += block
+            if len(data) > _MOST_JSON:
+                raise ValueError(f"more than {_MOST_JSON:,} bytes")
+    return json.loads(data)
 
 
 def unreadable(url: str, instead: str) -> UserError:

@@ -58,6 +58,7 @@ class SourceField(QWidget):
 
     textEdited = Signal(str)  # by the user: typing, pasting, undo, history
     submitted = Signal(str)
+    cut = Signal(str)  # a sentence: not all of what was pasted or dropped fits
 
     def __init__(
         self, session: Session, spotlight: Spotlight, parent: QWidget | None = None
@@ -81,6 +82,12 @@ class SourceField(QWidget):
         self.editor.textChanged.connect(self._on_changed)
         self.editor.entered.connect(lambda: self.submitted.emit(self.text()))
         self.editor.pointed.connect(self._point)
+        self.editor.shortened.connect(
+            lambda count: self.cut.emit(
+                f"The text was cut: the limit is {MAX_CHARACTERS:,} characters, and the last "
+                f"{count:,} were left out."
+            )
+        )
         spotlight.changed.connect(self._show_light)
         self.set_language(TRAINED.source)
         self.set_text(session.text)
@@ -153,6 +160,7 @@ class SourceField(QWidget):
 
 class _Editor(QPlainTextEdit):
     entered = Signal()
+    shortened = Signal(int)  # how many characters were not inserted
     pointed = Signal(object)  # the character under the pointer: int | None
 
     def __init__(self) -> None:
@@ -329,7 +337,13 @@ class _Editor(QPlainTextEdit):
         return source.hasText() and not any(url.isLocalFile() for url in source.urls())
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        self.insertPlainText(clean(source.text()))
+        """As much as the field may hold: laying out a million characters takes a minute."""
+        text = source.text()
+        kept = len(self.toPlainText()) - len(self.textCursor().selectedText())
+        room = max(0, MAX_CHARACTERS - kept)
+        self.insertPlainText(clean(text[:room]))
+        if len(text) > room:
+            self.shortened.emit(len(text) - room)
 
 
 def _underline(theme: Theme) -> QTextCharFormat:

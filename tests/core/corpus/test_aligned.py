@@ -47,6 +47,7 @@ def test_what_is_wrong_is_left_out_counted_and_never_shifts_the_rest(tmp_path: P
         Problem.NOT_UTF8: Found(1, [4]),
         Problem.EMPTY: Found(3, [5, 6, 7]),
         Problem.EXTRA_COLUMNS: Found(1, [8]),
+        Problem.UNFINISHED: Found(1, [9]),
     }
     assert text.report.summary() == (
         "bad.tsv: 9 lines, 4 pairs; 1 × not UTF-8 (line 4); 1 × no tab (line 3); "
@@ -54,6 +55,7 @@ def test_what_is_wrong_is_left_out_counted_and_never_shifts_the_rest(tmp_path: P
         "1 × more than two columns (the first two are used) (line 8); "
         "1 × a Windows line end (removed) (line 1); "
         "1 × a byte-order mark (removed) (line 1); "
+        "1 × no line end (the file may have been cut off there) (line 9); "
         "in Windows-1252 (Latin-1) line 4 would read “ÿþ”: save it as UTF-8"
     )
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
 
 import pytest
 from huggingface_hub import close_session
 
 from core.errors import UserError
 from core.remote import site as module
+from core.remote.models import look_up
 from core.remote.site import get_json, size_of
 from tests.core.remote.sites import Site
 
@@ -76,3 +81,33 @@ def test_sizes_as_far_as_they_are_told(site: Site) -> None:
     assert size_of(f"{site.url}/x", INSTEAD) == 5
     site.lengths = False
     assert size_of(f"{site.url}/x", INSTEAD) is None
+
+
+class Endless(BaseHTTPRequestHandler):
+    """Answers with JSON that never comes to its end, until the other side has had enough."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"[0")
+        with suppress(OSError):
+            while True:
+                self.wfile.write(b",0" * 50_000)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda url: get_json(url, INSTEAD), lambda url: look_up("a/b", endpoint=url)]
+)
+def test_an_answer_without_end(monkeypatch: pytest.MonkeyPatch, ask: Callable[[str], Any]) -> None:
+    monkeypatch.setattr(module, "_MOST_JSON", 1_000_000)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        with pytest.raises(UserError, match="gave an answer that cannot be read"):
+            ask(f"http://127.0.0.1:{server.server_port}")
+    finally:
+        server.shutdown()
+        server.server_close()
