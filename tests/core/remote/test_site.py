@@ -106,7 +106,7 @@ def test_an_answer_without_end(monkeypatch: pytest.MonkeyPatch, ask: Callable[[s
     server = ThreadingHTTPServer(("127.0.0.1", 0), Endless)
     Thread(target=server.serve_forever, daemon=True).start()
     try:
-        with pytest.raises(UserError, match="gave an answer that cannot be read"):
+        with pytest.raises(UserError, match="unreadable answer"):
             ask(f"http://127.0.0.1:{server.server_port}")
     finally:
         server.shutdown()
