@@ -12,10 +12,12 @@ from core.checkpoints.card import model_card
 from core.checkpoints.header import read_header
 from core.checkpoints.native import Checkpoint, load_checkpoint
 from core.corpus.grammar.pairs import minimal_pairs
+from core.decoding.config import SearchConfig
 from core.decoding.translate import translate
 from core.evaluation.pronouns import as_pieces, observe
 from core.trace.record import trace_text
 from core.trace.trace import AttentionKind
+from transformer_viz.bundled import samples
 
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = "The animal didn't cross the street because it was too wide."
@@ -81,3 +83,17 @@ def test_held_out_pronouns(checkpoint: Checkpoint) -> None:
     pairs = [one for pair in minimal_pairs(40, seed=77, split="test") for one in pair]
     observed = observe(checkpoint.model, [as_pieces(one, checkpoint.tokenizer) for one in pairs])
     assert np.mean(observed.predicted) >= 0.95
+
+
+def test_the_sample_for_beam_search_shows_it_win() -> None:
+    (sample,) = next(
+        group.sentences for group in samples() if group.group == "Where beam search wins"
+    )
+    demo = load_checkpoint(model_path("demo-en-de"))
+    greedy, beam = (
+        translate(demo.model, demo.tokenizer, [sample], SearchConfig(beam=size))[0]
+        for size in (1, 4)
+    )
+    assert beam.text != greedy.text
+    assert beam.log_probability > greedy.log_probability
+    assert beam.score > greedy.score

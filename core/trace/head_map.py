@@ -124,7 +124,8 @@ def mean_weights(trace: Trace, heads: Sequence[Head]) -> Floats:
 
 
 def mean_rows(values: Floats, rows: Entries) -> Floats:
-    """The mean over the tokens of each entry, [Q, …] to [R, …]."""
+    """The mean over the tokens of each entry, [Q, …] to [R, …]; ``values`` themselves where each
+    token is an entry."""
     total: Floats = _grouped(values, rows, np.add, axis=0)
     if total is values:
         return values

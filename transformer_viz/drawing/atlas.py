@@ -24,8 +24,8 @@ from transformer_viz.drawing.pooling import pool_max
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 THUMBNAIL = 64
-_SMALL = THUMBNAIL**2  # cells
 """The most cells a thumbnail keeps along a side."""
+_SMALL = THUMBNAIL**2  # cells
 
 TITLES = {
     AttentionKind.ENCODER_SELF: "Encoder self",

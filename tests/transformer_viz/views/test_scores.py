@@ -18,7 +18,6 @@ from transformer_viz.drawing.numbers import share, signed
 from transformer_viz.drawing.score_layout import Column, ScoreLayout, Strip, line_height
 from transformer_viz.session import Phase, Session, Status
 from transformer_viz.theme import DARK, LIGHT, Theme
-from transformer_viz.views import scores as module
 from transformer_viz.views import scores as scores_module
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.scores import EXPORTED_LINES, Scores
@@ -221,12 +220,12 @@ def test_leaving_the_scaling_out_goes_to_a_row_where_that_is_seen(
     session: Session, scores: Scores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     telling = scores.query
-    monkeypatch.setattr(module, "CLEAR_EFFECT", 1e-6)
+    monkeypatch.setattr(scores_module, "CLEAR_EFFECT", 1e-6)
     session.pin(4, 2)
     scores.show_scaling()
     assert (scores.query, session.options.scores_scaled) == (4, False)  # this row shows it too
     scores.show_scaling()
-    monkeypatch.setattr(module, "CLEAR_EFFECT", 10.0)
+    monkeypatch.setattr(scores_module, "CLEAR_EFFECT", 10.0)
     scores.show_scaling()
     assert (scores.query, session.options.scores_scaled) == (telling, False)
     scores.show_scaling()
