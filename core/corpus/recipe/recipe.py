@@ -84,5 +84,5 @@ def read_recipe(path: Path) -> Recipe:
     except ValueError as error:
         raise UserError(f"{path} is not JSON: {error}.") from error
     if not isinstance(values, dict):
-        raise UserError(f'{path} must hold {{"sources": [{{…}}, …], …}}.')
+        raise UserError(f'{path} must contain {{"sources": [{{…}}, …], …}}.')
     return Recipe.from_dict(values)
