@@ -95,6 +95,7 @@ RUN = "heads-1"
 MARIAN = "marian-en-de"
 """A bundled model in the form of a MarianMT folder; see `marian_copy`."""
 WIDE = (1440, 900)
+TALL = (1440, 1100)
 TRANSLATED = find_head(AttentionKind.CROSS, "es", "it")
 RESOLVER = find_head(AttentionKind.ENCODER_SELF, "it", "animal")
 TARGET = "Das Tier ging nicht über die Straße, weil es zu müde war."
@@ -267,7 +268,8 @@ PICTURES = (
         name="training-curves",
         shows=curves,
         part="training.dock",
-        acts=(run("show_training"), choose_run(RUN), turn_to("Curves")),
+        acts=(run("show_training"), choose_run(RUN), turn_to("Curves"), press("Log values")),
+        size=TALL,
         run=True,
     ),
     Picture(
@@ -282,7 +284,8 @@ PICTURES = (
             keys("Step of training", "Left", "Left"),
             pin("it"),
         ),
-        size=WIDE,
+        options=ViewOptions(merge_words=True),
+        size=TALL,
         run=True,
     ),
 )

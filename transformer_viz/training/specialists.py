@@ -38,7 +38,7 @@ from transformer_viz.training.statistics import (
 )
 from transformer_viz.views.number_boxes import DecimalBox
 
-_LIST_WIDTH = 64 * GRID
+_LIST_WIDTH = 72 * GRID
 _USUAL = 0.5
 
 
