@@ -31,7 +31,7 @@ from transformer_viz.controller import Controller
 from transformer_viz.engine import Engine
 from transformer_viz.heads.resolving import MEASURING
 from transformer_viz.session import Phase, Session
-from transformer_viz.settings import Settings, SettingsFile, default_threads
+from transformer_viz.settings import Settings, SettingsFile
 from transformer_viz.theme import ThemeManager
 from transformer_viz.window import Window
 
@@ -98,7 +98,7 @@ def take(app: QApplication, picture: Picture) -> str:
         hint_done=not picture.hint,
     )
     session = Session()
-    engine = Engine(TorchBackend(default_threads()))
+    engine = Engine(TorchBackend(threads=1))
     controller = Controller(session, engine, settings, SettingsFile(None))
     session.change_options(**asdict(settings.options))
     themes = ThemeManager(app, settings.theme)
@@ -119,6 +119,8 @@ def take(app: QApplication, picture: Picture) -> str:
         if not _shown(window, picture.part).grab().save(str(path), "PNG", BEST_COMPRESSION):
             raise OSError(f"{path} cannot be written")
         return ""
+    except LookupError as error:  # an act found no widget of that name
+        return str(error)
     finally:
         window.close()
 

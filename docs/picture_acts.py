@@ -174,6 +174,7 @@ def visible(kind: type[W]) -> list[W]:
 
 
 def _only(found: list[W], name: str) -> W:
+    """Raises LookupError, with a sentence, unless there is exactly one."""
     if len(found) != 1:
-        raise LookupError(f"{len(found)} visible widgets are named {name!r}")
+        raise LookupError(f"{len(found)} visible widgets are named “{name}” instead of one.")
     return found[0]

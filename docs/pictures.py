@@ -96,6 +96,7 @@ MARIAN = "marian-en-de"
 """A bundled model in the form of a MarianMT folder; see `marian_copy`."""
 WIDE = (1440, 900)
 TALL = (1440, 1100)
+ALL_KEYS = (1280, 900)  # of the sentence, none of them scrolled
 TRANSLATED = find_head(AttentionKind.CROSS, "es", "it")
 RESOLVER = find_head(AttentionKind.ENCODER_SELF, "it", "animal")
 TARGET = "Das Tier ging nicht über die Straße, weil es zu müde war."
@@ -153,13 +154,20 @@ PICTURES = (
         options=ViewOptions(links_form=LinksForm.ARCS, links_distance=3),
         acts=(run("release"),),
     ),
-    Picture(name="scores", shows=every(drawn, pins(1)), view=View.SCORES, acts=(pin("was"),)),
+    Picture(
+        name="scores",
+        shows=every(drawn, pins(1)),
+        view=View.SCORES,
+        acts=(pin("was"),),
+        size=ALL_KEYS,
+    ),
     Picture(
         name="scores-unscaled",
         shows=every(sharper_unscaled, pins(1)),
         view=View.SCORES,
         options=ViewOptions(scores_scaled=False),
         acts=(pin("was"),),
+        size=ALL_KEYS,
     ),
     Picture(
         name="inspector",
