@@ -211,7 +211,7 @@ PICTURES = (
         name="own-target",
         shows=every(drawn, translation(TARGET), translations(2)),
         view=View.DECODING,
-        acts=(TRANSLATED, write("A translation of your own", TARGET), pin("es")),
+        acts=(TRANSLATED, write("Your own translation", TARGET), pin("es")),
         size=WIDE,
     ),
     Picture(
@@ -229,7 +229,7 @@ PICTURES = (
         acts=(
             RESOLVER,
             pin("it", "animal"),
-            keys("Words pushed into the sentence", "PgUp", "PgUp"),
+            keys("Words inserted into the sentence", "PgUp", "PgUp"),
         ),
     ),
     Picture(
@@ -288,8 +288,8 @@ PICTURES = (
             run("show_training"),
             choose_run(RUN),
             turn_to("Attention"),
-            keys("Heads by when they specialised", "Home", "Return"),
-            keys("Step of training", "Left", "Left"),
+            keys("Heads, earliest specialists first", "Home", "Return"),
+            keys("Training step", "Left", "Left"),
             pin("it"),
         ),
         options=ViewOptions(merge_words=True),
