@@ -249,7 +249,7 @@ PICTURES = (
         size=WIDE,
     ),
     Picture(
-        name="resolving", shows=resolved, part="heads.dock", acts=(run("resolving"),), size=WIDE
+        name="resolving", shows=resolved, part="heads.dock", acts=(run("resolving"),), size=TALL
     ),
     Picture(
         name="gates",
