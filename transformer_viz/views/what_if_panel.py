@@ -43,8 +43,7 @@ _BREAK = "\u200b"
 _HINT = "Turn positions off, shuffle the words, or both, and see how attention changes."
 
 _READING_HINT = (
-    "Colour: weight, 0 to 1. Numbers beside tokens: positions in the sentence. Hover over a cell "
-    "to find it in every map."
+    "Colour: weight, 0 to 1. Numbers: token positions. Hover over a cell to find it in every map."
 )
 
 
