@@ -196,7 +196,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, qtbot: QtBot) -> None:
     dialog = NewRun(Runs(tmp_path / "file"), parent)
     dialog.show()
     QTest.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    assert "cannot be made" in dialog.error.text()
+    assert "cannot be created" in dialog.error.text()
     assert dialog.isVisible()
     dialog.close()
 

@@ -129,7 +129,7 @@ def test_a_failure_is_told_in_the_overview_and_the_tooltip(desk: Desk) -> None:
     assert desk.cell(0, 1) == "failed"
     assert desk.panel.overview.sentence.text() == "The disk is full."
     tip = desk.panel.table.rows.index(0, 1).data(Qt.ItemDataRole.ToolTipRole)
-    assert tip == "The disk is full."
+    assert tip == plain_tooltip("The disk is full.")
 
 
 def test_delete_asks_first_and_cancel_is_what_enter_does(
