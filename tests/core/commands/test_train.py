@@ -144,11 +144,11 @@ def test_a_failure_is_an_event_too(
 ) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(UserError, match="holds a run already"):
+    with pytest.raises(UserError, match="already contains a run"):
         command("train", "tiny", "--out", tmp_path / "run", "--json")
     event = json.loads(capsys.readouterr().out)
     assert event["event"] == "failed"
-    assert "holds a run already" in event["message"]
+    assert "already contains a run" in event["message"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")

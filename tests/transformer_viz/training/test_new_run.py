@@ -205,7 +205,7 @@ def test_a_name_that_is_taken(desk: Desk) -> None:
     make_run(desk.runs.folder / "one")
     desk.dialog.name.selectAll()
     QTest.keyClicks(desk.dialog.name, "one")
-    assert "holds a run already" in desk.dialog.error.text()
+    assert "already contains a run" in desk.dialog.error.text()
 
 
 def test_a_name_of_ones_own_outlives_another_preset(desk: Desk) -> None:

@@ -96,7 +96,7 @@ def test_a_new_run_is_listed_at_once(runs: Runs, launches: Launches) -> None:
 
 def test_a_taken_folder_is_refused_before_anything_starts(runs: Runs, launches: Launches) -> None:
     make_run(runs.folder / "one")
-    with pytest.raises(UserError, match="holds a run already"):
+    with pytest.raises(UserError, match="already contains a run"):
         runs.begin("tiny", preset("tiny"), runs.folder / "one")
     assert launches.made == []
 

@@ -23,6 +23,7 @@ from transformer_viz.training.panel import TrainingPanel
 from transformer_viz.training.run import STOPPING, Run
 from transformer_viz.training.run_questions import NumberQuestion
 from transformer_viz.training.runs import Runs
+from transformer_viz.views.wording import plain_tooltip
 
 
 class Desk:
