@@ -91,7 +91,7 @@ def test_a_model_of_marian_is_told_from_a_trace(tmp_path: Path) -> None:
 
 def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
-    for path, said in ((tmp_path / "a.png", "neither"), (tmp_path, "holds no model")):
+    for path, said in ((tmp_path / "a.png", "neither"), (tmp_path, "contains no model")):
         with pytest.raises(UserError, match=said) as caught:
             kind_of(path)
         assert str(path) in str(caught.value)

@@ -161,7 +161,7 @@ def test_the_table_is_saved_as_csv(
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_arguments: (str(path), ""))
     QTest.mouseClick(shown.panel.run_bar.csv, Qt.MouseButton.LeftButton)
     text = (tmp_path / "heads.csv").read_text()
-    assert text.startswith("kind,layer,head,")
+    assert text.startswith("name,kind,layer,head,")
     assert len(text.splitlines()) == 19
     shown.window.heads.save_csv(tmp_path / "gone" / "x.csv")
     assert "Could not write" in shown.window.notice.text

@@ -219,7 +219,7 @@ def test_what_one_side_lacks_is_hatched_and_never_zero(
     ]
     hover(qtbot, view, 6, 7)
     assert session.hover == (None, None)
-    assert "A not there" in view.maps.canvas.accessibleDescription()
+    assert "A missing" in view.maps.canvas.accessibleDescription()
     qtbot.mouseClick(view.maps.canvas, Qt.MouseButton.LeftButton, pos=at(view, 4, 7))
     assert session.selection.pinned == (), "A has no such cell to pin"
     session.pin(8, 8)
