@@ -148,7 +148,7 @@ BAD: dict[str, tuple[Callable[[Path], Path], str]] = {
     "another architecture": (other_architecture, "'bert'"),
     "an id twice": (one_id_twice, "the same id, 7"),
     "a zip": (zipped, "is a zip archive; unpack it"),
-    "an empty folder": (empty, "holds no model"),
+    "an empty folder": (empty, "contains no model"),
     "a file that is gone": (gone, "model.npz"),
     "quantised": (npz(quantised), "its weights are quantised"),
     "recurrent": (npz(recurrent), "its architecture is s2s"),
@@ -198,7 +198,7 @@ def test_a_model_that_can_be_seen_as_a_trace_has_a_button_to_the_page(
 
 
 def test_other_refusals_have_none(good: OddWindow, tmp_path: Path) -> None:
-    notice_of(good, tmp_path, "holds no model")
+    notice_of(good, tmp_path, "contains no model")
     assert not good.window.notice.page.isVisibleTo(good.window.notice)
 
 

@@ -124,7 +124,7 @@ def test_files_that_do_not_belong_together(tmp_path: Path, evaluate: Evaluate) -
     source = lines(tmp_path / "a.en", SOURCES)
     with pytest.raises(UserError, match=r"has 2 lines but .* has 1, so they are not aligned"):
         evaluate("--source", source, "--reference", lines(tmp_path / "a.de", ["Eins."]))
-    with pytest.raises(UserError, match="needs --reference"):
+    with pytest.raises(UserError, match="needs reference translations"):
         evaluate("--source", source)
     with pytest.raises(UserError, match="is empty"):
         evaluate("--source", lines(tmp_path / "empty.en", []), "--reference", source)

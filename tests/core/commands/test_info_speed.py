@@ -44,7 +44,7 @@ def test_it_says_what_is_forced(
     assert main(["info", "--speed"]) == 0
     text = capsys.readouterr().out
     assert "in use: training torch, inference torch, weights by rows" in text
-    assert f"{VARIABLE}=torch asks for it." in text
+    assert f"chosen by {VARIABLE}=torch" in text
 
 
 def test_a_kernel_that_does_not_exist(

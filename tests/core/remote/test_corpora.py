@@ -125,7 +125,7 @@ def test_test_sets_that_are_not_there(sites: Site, tmp_path: Path) -> None:
         SacrebleuSet("wmt99")
     with pytest.raises(UserError, match="wmt14 has no en-xx; choose from cs-en, en-cs"):
         look_up(SacrebleuSet(WMT), "en-xx", tmp_path)
-    with pytest.raises(UserError, match="Name a pair too, as in wmt14:cs-en"):
+    with pytest.raises(UserError, match="Name a language pair too, for example wmt14:cs-en"):
         downloaded_test_set(WMT, tmp_path)
     message = (
         "wmt14:en-de is not on this computer; download it with: transformer-viz data wmt14 en-de"

@@ -229,7 +229,7 @@ def test_one_process_needs_nobody() -> None:
     [
         ("cuda", "2 processes on this machine need as many CUDA devices, but PyTorch finds 1"),
         ("cuda:1", "needs a device of its own; use cuda or cpu, not cuda:1"),
-        ("mps", "give cuda or cpu, not mps"),
+        ("mps", "use cuda or cpu, not mps"),
     ],
 )
 def test_devices_that_cannot_be_shared_out(
