@@ -56,7 +56,7 @@ CORE_ENTRANCES = {"core.cli", "core.commands", "core.__main__"}
 
 # What any module of the app may know of core: values, never a model.
 APP_VALUES = {
-    *("core.errors", "core.files", "core.config", "core.bundled", "core.heads"),
+    *("core.counted", "core.errors", "core.files", "core.config", "core.bundled", "core.heads"),
     *("core.decoding.beam_tree", "core.decoding.penalty"),
     *("core.checkpoints.kinds", "core.checkpoints.provenance"),
     "core.model.product_choice",

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
+from core.counted import counted
 from core.files import is_same
 from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
@@ -70,7 +71,7 @@ class GateCommands(QObject):
             _enable(gated, bool(gates))
             measure.setEnabled(bool(gates) and not effect.running and not effect.complete)
             following = effect.next_sample.sentences
-            more = f"{following:,} sentences" if effect.has_sentences else "pairs…"
+            more = counted(following, "sentence") if effect.has_sentences else "pairs…"
             measure.setText(f"&Effect on {more}")
             _enable([prune], bool(silenced(gates)) and session.model is not None)
 
@@ -156,7 +157,7 @@ class GateCommands(QObject):
         heads = [f"--head={head.code}" for head in silenced(self._session.gates)]
         self._pruned, self._said = path, ""
         self._child.run(["prune", "--model", str(model.path), *heads, "-o", str(path)])
-        self._window.say(f"Pruning {len(heads)} heads…")
+        self._window.say(f"Pruning {counted(len(heads), 'head')}…")
 
     def _on_said(self, line: str) -> None:
         self._said = line

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from core.corpus.encoding import as_windows_1252
 from core.corpus.line_reader import LONGEST_LINE
+from core.counted import counted
 
 NAMED_LINES = 20
 
@@ -96,7 +97,7 @@ class ReadReport:
         """For people: "train.tsv: 12 lines, 10 pairs; 2 × an empty side (lines 3, 4)"."""
         return "; ".join(
             [
-                f"{self.name}: {self.lines:,} {self.counted}s, {self.pairs:,} pairs",
+                f"{self.name}: {counted(self.lines, self.counted)}, {counted(self.pairs, 'pair')}",
                 *(
                     self.problems[problem].describe(problem, self.counted)
                     for problem in Problem

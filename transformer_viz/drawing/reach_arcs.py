@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 
+from core.counted import counted
 from core.text.tokens import Token
 from core.trace.reach import FarLink
 from core.trace.trace import Head
@@ -196,7 +197,7 @@ def _draw_weight(
     painter: QPainter, link: FarLink, points: NDArray[np.float64], theme: Theme
 ) -> None:
     """On the top of the arc in focus, on paper, so that the arcs behind do not cross it."""
-    text = f"{link.weight:.2f} · {link.distance} tokens"
+    text = f"{link.weight:.2f} · {counted(link.distance, 'token')}"
     metrics = QFontMetricsF(painter.font())
     size = metrics.size(0, text)
     middle = (points[0, 0] + points[3, 0]) / 2

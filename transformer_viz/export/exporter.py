@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication, QImage
 
+from core.counted import counted
 from core.errors import UserError
 from core.files import atomic_write
 from core.trace.head_map import head_map
@@ -185,7 +186,7 @@ class Exporter(QObject):
         head = self._head(export.subject)
         rows, columns = len(trace.query_tokens(head.kind)), len(trace.key_tokens(head.kind))
         if export.subject is Subject.DECODING:
-            return f"{rows:,} steps"
+            return counted(rows, "step")
         return f"up to {rows:,} × {columns:,} {self._session.options.quantity.noun}s"
 
     # Making

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 
+from core.counted import counted
 from core.training.config import RunConfig
 from core.training.estimate import memory_bytes, parameter_count
 from transformer_viz.theme import GRID, set_role
@@ -98,8 +99,9 @@ class EstimateBox(QWidget):
     def _on_measured(self, found: dict[str, Any]) -> None:
         each, epoch = found["seconds_per_update"], found["updates_per_epoch"]
         self.time.setText(
-            f"about {duration(found['seconds'])}: {_precise(each)} per update, {epoch:,} updates "
-            f"per epoch; including validations and checkpoints{_half(found.get('bf16_speedup'))}"
+            f"about {duration(found['seconds'])}: {_precise(each)} per update, "
+            f"{counted(epoch, 'update')} per epoch; including validations and "
+            f"checkpoints{_half(found.get('bf16_speedup'))}"
         )
         self.data.setText("\n".join(found["data"]))
         self.data.setVisible(bool(found["data"]))

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.counted import counted
 from core.errors import UserError
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.training.child import Child
@@ -278,7 +279,7 @@ class TrainingPanel(Panel):
         except OSError as error:
             self.said.emit(f"{out.parent} cannot be created: {error.strerror or error}.")
             return
-        self.said.emit(f"Averaging {count} checkpoints of {run.name}…")
+        self.said.emit(f"Averaging {counted(count, 'checkpoint')} of {run.name}…")
         self._average_made = out
         self._averaging.run(["average", str(run.path), "--last", str(count), "-o", str(out)])
 

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.counted import counted
 from transformer_viz.question_box import QuestionBox
 from transformer_viz.theme import GRID
 from transformer_viz.training.run import Run
@@ -25,7 +26,7 @@ USUAL_AVERAGE = 5
 
 def ask_for_steps(run: Run, parent: QWidget, then: Callable[[int], None]) -> None:
     """Ask up to which update a finished run is to be trained further."""
-    label = f"{run.name} has done {run.step:,} updates. Continue to update:"
+    label = f"{run.name} has done {counted(run.step, 'update')}. Continue to update:"
     dialog = NumberQuestion(
         "Train further", label, run.step + 1, 2_000_000_000, 2 * run.step, parent
     )
@@ -36,7 +37,10 @@ def ask_for_steps(run: Run, parent: QWidget, then: Callable[[int], None]) -> Non
 def ask_for_count(run: Run, parent: QWidget, then: Callable[[int], None]) -> None:
     """Ask how many of the last checkpoints to average."""
     there = len(run.checkpoints())
-    label = f"{run.name} has {there} checkpoints. How many of the last ones should be averaged?"
+    label = (
+        f"{run.name} has {counted(there, 'checkpoint')}. How many of the last ones should be "
+        "averaged?"
+    )
     dialog = NumberQuestion(
         "Average checkpoints", label, 1, there, min(there, USUAL_AVERAGE), parent
     )
@@ -78,7 +82,7 @@ def kept_note(run: Run, kept: Sequence[Path]) -> str:
 
 
 def _named(runs: Sequence[Run]) -> str:
-    return runs[0].name if len(runs) == 1 else f"{len(runs)} runs"
+    return runs[0].name if len(runs) == 1 else counted(len(runs), "run")
 
 
 def _ask_to_delete(

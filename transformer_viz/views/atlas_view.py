@@ -14,6 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from core.counted import counted
 from core.trace.trace import Head
 from transformer_viz.drawing.atlas import Atlas, row_outlines
 from transformer_viz.drawing.atlas_layout import AtlasLayout
@@ -143,7 +144,7 @@ class AtlasView(PictureArea):
         if selected == (head,):
             return name
         state = "selected" if head in selected else "not selected"
-        return f"{name}, {state}; {len(selected)} heads selected"
+        return f"{name}, {state}; {counted(len(selected), 'head')} selected"
 
     # Geometry
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.counted import counted
 from core.decoding.beam_tree import BeamTree
 from transformer_viz.decoding import Decoding
 from transformer_viz.drawing.beam_layout import MARGIN
@@ -144,7 +145,7 @@ def _summary(tree: BeamTree) -> str:
     return (
         f"beam {tree.beam} · score = {score_formula(tree.alpha, tree.penalty, '|Y|')} · winner: "
         f"log P {signed(winner.log_probability)}, score {signed(winner.score or 0.0)}, "
-        f"{winner.step + 1} tokens"
+        f"{counted(winner.step + 1, 'token')}"
     )
 
 

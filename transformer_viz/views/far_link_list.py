@@ -9,6 +9,7 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from core.counted import counted
 from core.text.tokens import Token
 from core.trace.path_lengths import PathLengths, path_lengths
 from core.trace.reach import FarLink
@@ -144,8 +145,9 @@ class FarLinkList(RowList):
             f"{token_name(self._tokens[end])} ({end + 1})" for end in (link.query, link.key)
         )
         return (
-            f"{words}: weight {link.weight:.4f}\n{head_name(link.head)}\n{link.distance} tokens "
-            f"apart: {paths.recurrent} recurrent steps, {_layers(paths.convolution)} of "
+            f"{words}: weight {link.weight:.4f}\n{head_name(link.head)}\n"
+            f"{counted(link.distance, 'token')} apart: {paths.recurrent} recurrent steps, "
+            f"{_layers(paths.convolution)} of "
             f"convolution with k = {self._width}, "
             f"{'never' if paths.dilated is None else paths.dilated} if dilated, {paths.attention} "
             "of attention"
@@ -238,4 +240,4 @@ class FarLinkList(RowList):
 def _layers(count: int | None) -> str:
     if count is None:
         return "no number of layers"
-    return "1 layer" if count == 1 else f"{count:,} layers"
+    return counted(count, "layer")

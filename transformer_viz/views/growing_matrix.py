@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QImage, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from core.counted import counted
 from transformer_viz.drawing.growing_matrix import (
     GrowingLayout,
     GrowingPicture,
@@ -119,7 +120,7 @@ class GrowingMatrix(QWidget):
         fed, made = self._picture.fed[step], self._picture.predicted[step]
         return (
             f"step {step + 1}: fed {token_name(fed)}, chose {token_name(made)}\nIt can attend to "
-            f"{step + 1} tokens; the hatched ones do not exist yet."
+            f"{counted(step + 1, 'token')}; the hatched ones do not exist yet."
         )
 
 

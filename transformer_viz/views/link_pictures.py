@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from core.counted import counted
 from core.text.tokens import Token
 from core.trace.head_map import head_map
 from core.trace.trace import AttentionKind, Head, Trace
@@ -106,7 +107,7 @@ def caption(kind: AttentionKind, options: ViewOptions, chosen: Chosen) -> str:
     if options.threshold > 0:
         rule += f", none below {options.threshold:g}"
     if options.links_distance > 0 and kind is not AttentionKind.CROSS:
-        rule += f", none shorter than {options.links_distance} tokens"
+        rule += f", none shorter than {counted(options.links_distance, 'token')}"
     drawn = len(links)
     counts = f"{drawn:,} of {links.possible:,} links drawn"
     if drawn == MOST_LINKS:

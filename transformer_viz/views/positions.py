@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.counted import counted
 from core.trace.positions import PositionTable
 from transformer_viz.drawing.extent import Extent
 from transformer_viz.session import Session
@@ -309,5 +310,5 @@ def facts(table: PositionTable) -> str:
             parts.append("last wavelength 10000 · 2π")
     parts.append(f"{table.d_model} dimensions")
     if table.trained is not None:
-        parts.append(f"trained on up to {table.trained} tokens")
+        parts.append(f"trained on up to {counted(table.trained, 'token')}")
     return " · ".join(parts)

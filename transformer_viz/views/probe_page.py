@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.analysis.interval import wilson_interval
+from core.counted import counted
 from core.trace.trace import Head
 from transformer_viz.distance_probe import DistanceProbe
 from transformer_viz.distance_report import Relation
@@ -211,8 +212,9 @@ class ProbePage(QWidget):
         trained = model is not None and "grammar" in model.provenance.get("data", ())
         unseen = " that are held out from training" if trained else ""
         self.caption.setText(
-            f"{relation.sentences} sentences of the generated corpus{unseen}. The model is right "
-            "if, after the correct prefix, the later word is the most probable; a head is right "
+            f"{counted(relation.sentences, 'sentence')} of the generated corpus{unseen}. The "
+            "model is right if, after the correct prefix, the later word is the most probable; "
+            "a head is right "
             "if its largest weight is on the word that is needed. Bands: 95% "
             f"intervals.{gated}{whose}{_says_little(relation)}"
         )

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QToolTip
 
+from core.counted import counted
 from core.text.tokens import Token
 from core.trace.reach import FarLink
 from core.trace.trace import Head
@@ -91,7 +92,7 @@ class ReachArcs(Picture):
             ends = (token_name(picture.tokens[end]) for end in (link.query, link.key))
             return (
                 f"{' → '.join(ends)}\n{head_name(link.head)}\n"
-                f"weight {link.weight:.4f} over {link.distance} tokens"
+                f"weight {link.weight:.4f} over {counted(link.distance, 'token')}"
             )
         token = self.layout_now().token_at(point)
         return "" if token is None else describe_at(picture.tokens, token)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from core.counted import counted
 from core.trace.reach import FarLink, Reach, reach
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.heading import Heading
@@ -190,10 +191,10 @@ class TextReach(QWidget):
             selected,
             options.reach_kernel,
         )
-        self._title.setText(f"{LONG_TITLES[kind]} · {len(found.profiles)} heads")
+        self._title.setText(f"{LONG_TITLES[kind]} · {counted(len(found.profiles), 'head')}")
         left_out = "" if options.reach_specials else ", without special tokens"
         self.caption.setText(
-            f"The {len(heaviest)} largest links over {options.reach_distance} tokens or "
+            f"The {len(heaviest)} largest links over {counted(options.reach_distance, 'token')} or "
             f"more{left_out}. Blue: the selected head; a dot marks the key.{_STEPS}"
             if heaviest
             else _NOTHING_FAR

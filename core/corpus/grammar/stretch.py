@@ -89,7 +89,7 @@ def stretch(sentence: Sentence, words: int, kind: DependencyKind) -> Sentence:
         UserError: the sentence has no gap, or ``words`` is not between 0 and 64.
     """
     if not 0 <= words <= LONGEST:
-        raise UserError(f"{words} words cannot be pushed in; choose between 0 and {LONGEST}.")
+        raise UserError(f"{words} words cannot be inserted; choose 0 to {LONGEST}.")
     gap = find_gap(sentence, kind)
     if gap is None:
         raise UserError(f"There is no place for more words in {sentence.source!r}.")
@@ -105,7 +105,7 @@ def stretch_text(text: str, words: int) -> str:
         UserError: ``words`` is not between 0 and 64, or no word is there that they could follow.
     """
     if not 0 <= words <= LONGEST:
-        raise UserError(f"{words} words cannot be pushed in; choose between 0 and {LONGEST}.")
+        raise UserError(f"{words} words cannot be inserted; choose 0 to {LONGEST}.")
     inside = (found.start() for found in _CONJUNCTION.finditer(text))
     last = len(text.rstrip().rstrip(".?!").rstrip())
     end = next((start for start in inside if text[:start].strip()), last)

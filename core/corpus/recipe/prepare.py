@@ -16,6 +16,7 @@ from core.corpus.aligned import group_by_source, names_of, pair_reader, read_ali
 from core.corpus.grammar.word_list import word_list
 from core.corpus.recipe.recipe import LEXICON, Recipe, Source
 from core.corpus.recipe.spelling import reformed
+from core.counted import counted
 from core.errors import UserError
 from core.files import atomic_write_text, write_problem
 
@@ -58,7 +59,9 @@ class Prepared:
     def summary(self) -> str:
         reasons = "".join(f", {count:,} {why}" for why, count in sorted(self.left_out.items()))
         joined = f" and {self.joined:,} lines of several" if self.joined else ""
-        return f"{self.name}: {self.written:,} pairs{joined} of {self.read:,} read{reasons}"
+        return (
+            f"{self.name}: {counted(self.written, 'pair')}{joined} of {self.read:,} read{reasons}"
+        )
 
 
 def prepare(recipe: Recipe, folders: Sequence[Path], out: Path) -> Iterator[Prepared]:

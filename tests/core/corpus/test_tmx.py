@@ -65,7 +65,7 @@ def test_named_languages_include_their_variants(tmp_path: Path) -> None:
     assert list(reader) == [(1, "Couleur", "Color")]
     assert reader.report.problems == {Problem.NO_LANGUAGE: Found(1, [2])}
     assert reader.report.summary() == (
-        "memory.tmx:fr:en-us: 2 units, 1 pairs; 1 × one of the languages missing (unit 2)"
+        "memory.tmx:fr:en-us: 2 units, 1 pair; 1 × one of the languages missing (unit 2)"
     )
     with pytest.raises(UserError, match=r"languages en-us, de, fr-fr; name two .*tmx:en-us:de\."):
         pairs(path)

@@ -543,4 +543,4 @@ def test_heads_that_move_nothing_have_no_links(
     session.set_trace(make_trace(maps={E: np.zeros((2, 3, length, length))}))
     session.select(kind=E, layer=0, head=0)
     assert drawn(links) == set()
-    assert ("Hidden specials hold 0.0" in links.caption.text()) is hide_specials
+    assert ("Hidden special tokens hold 0.0" in links.caption.text()) is hide_specials
