@@ -18,6 +18,6 @@ def test_files_beside_the_recipe_come_first(
     recipe.write_text(json.dumps({"sources": [{"data": "a.tsv"}, {"data": "b.tsv"}]}))
     out = tmp_path / "out"
     assert command("prepare", recipe, "--corpora", tmp_path / "corpora", "--out", out) == 0
-    assert capsys.readouterr().out == "a.tsv: 1 pairs of 1 read\nb.tsv: 1 pairs of 1 read\n"
+    assert capsys.readouterr().out == "a.tsv: 1 pair of 1 read\nb.tsv: 1 pair of 1 read\n"
     assert (out / "a.tsv").read_text() == "from recipes\taus recipes\n"
     assert (out / "b.tsv").read_text() == "more\tmehr\n"
