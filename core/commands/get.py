@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import UserError
+from core.files import is_file
 from core.remote.pairs import PAIRS, repository_of
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _get(repository: str, args: argparse.Namespace) -> None:
 
 def _answer_cached(repository: str, folder: Path, args: argparse.Namespace) -> None:
     """Report a model that another program has downloaded into the Hugging Face cache."""
-    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    size = sum(path.stat().st_size for path in folder.iterdir() if is_file(path))
     licence = f"see https://huggingface.co/{repository}"
     if not args.json:
         where = "in the Hugging Face cache"

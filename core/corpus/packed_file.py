@@ -76,7 +76,7 @@ class PackedFile:
 
     def _only_member(self) -> Any:
         archive = zipfile.ZipFile(self._file)
-        every = [one for one in archive.infolist() if not one.is_dir()]
+        every = [info for info in archive.infolist() if not info.is_dir()]
         if any(one.filename == "[Content_Types].xml" for one in every):
             raise UserError(
                 f"{self.path} is an Office document; save it as tab-separated text in UTF-8."

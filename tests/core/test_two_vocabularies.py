@@ -179,9 +179,9 @@ def test_import_of_our_own_model_and_record_of_a_foreign_one_are_refused(
     assert "does not exist" in capsys.readouterr().err
     assert main(["import", str(folder), "-o", str(path)]) == 0
     assert main(["import", str(path), "-o", str(path)]) == 1
-    assert "needs no import" in capsys.readouterr().err
+    assert "need no import" in capsys.readouterr().err
     assert main(["evaluate", "--gold", "--record", "--model", str(folder)]) == 1
-    assert "make one with import first" in capsys.readouterr().err
+    assert "create one with import first" in capsys.readouterr().err
 
 
 def test_training_refuses_what_only_an_import_can_have(

@@ -481,6 +481,7 @@ def test_a_slide_has_its_shape_and_says_what_it_is_of(
     window = shown.window
     window.show_view(view)
     qtbot.waitUntil(lambda: window.stage.view().has_picture and not window.is_drawing())
+    qtbot.wait(50)  # until the window is laid out with its first hint
     exporter, size = window.files.exporter, window.stage.view().size()
     slide = Export(Subject.VIEW, Format.SVG, figure=Figure(Shape.SLIDE, 1280, 18))
     image = exporter.preview(slide)

@@ -228,7 +228,7 @@ def bad(folder: Path, models: Path, what: str) -> Path:
         ("truncated weights", "model.safetensors"),
         ("another architecture", "'bart'"),
         ("mismatched sizes", "shape"),
-        ("an empty folder", "holds no model"),
+        ("an empty folder", "contains no model"),
         ("a file that is gone", "gone.npz"),
         ("an archive", "unpack it"),
     ],

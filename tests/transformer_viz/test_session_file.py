@@ -138,7 +138,7 @@ def test_a_trace_comes_along_by_name(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"format": "recipe"}, "not a session"),
+        ({"format": "recipe"}, "not a Transformer Viz session"),
         ({"format_version": 2}, "session format 2"),
         ({"format_version": None}, "session format None"),
         ({"text": 5}, "text: a text"),
@@ -162,7 +162,7 @@ def test_what_cannot_be_used_is_refused_by_name(path: Path, changes: dict, named
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000])
 def test_other_files_are_refused_in_one_sentence(path: Path, data: bytes) -> None:
     path.write_bytes(data)
-    with pytest.raises(UserError, match="is not a session"):
+    with pytest.raises(UserError, match=r"is not a (Transformer Viz )?session"):
         load_session(path)
 
 

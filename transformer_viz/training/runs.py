@@ -10,7 +10,7 @@ import platformdirs
 from PySide6.QtCore import QFile, QObject, QTimer, Signal
 
 from core.errors import UserError
-from core.files import is_file, is_there
+from core.files import is_file, is_folder, is_there
 from core.training.config import RunConfig
 from core.training.run_folder import RunFolder
 from transformer_viz.training.launch import resume_arguments, start, train_arguments
@@ -196,7 +196,7 @@ def _is_run(path: Path) -> bool:
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
+    if is_folder(path) and not path.is_symlink():
         shutil.rmtree(path)
     else:
         path.unlink()

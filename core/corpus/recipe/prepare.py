@@ -18,7 +18,7 @@ from core.corpus.recipe.recipe import LEXICON, Recipe, Source
 from core.corpus.recipe.spelling import reformed
 from core.counted import counted
 from core.errors import UserError
-from core.files import atomic_write_text, write_problem
+from core.files import atomic_write_text, is_there, write_problem
 
 Pair = tuple[str, str]
 
@@ -179,7 +179,7 @@ class _Preparation:
         return ",".join(str(self._find(part)) for part in spec.split(","))
 
     def _find(self, name: str) -> Path:
-        found = (folder / name for folder in self._folders if (folder / name).exists())
+        found = (folder / name for folder in self._folders if is_there(folder / name))
         return next(found, self._folders[-1] / name)
 
 

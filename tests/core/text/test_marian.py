@@ -152,7 +152,7 @@ def test_bytes_that_are_no_model_are_refused() -> None:
 
 
 def test_a_file_without_a_tokenizer_is_refused() -> None:
-    with pytest.raises(UserError, match="contains no tokenizer"):
+    with pytest.raises(UserError, match="holds no tokenizer"):
         from_tensors({})
     tensors = TOKENIZER.to_tensors()
     del tensors["tokenizer.vocabulary"]

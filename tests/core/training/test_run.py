@@ -251,7 +251,7 @@ def test_data_that_changed_cannot_be_resumed_on(
 ) -> None:
     start(tmp_path / "run", copies, stop_after(3))
     write_copies(Path(copies.training.data[0]), 61)
-    with pytest.raises(UserError, match="not what it was when the run began"):
+    with pytest.raises(UserError, match="has changed since the run began"):
         resume(tmp_path / "run")
 
 
