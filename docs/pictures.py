@@ -53,8 +53,15 @@ from core.trace.trace import AttentionKind
 from transformer_viz.bundled import FIRST_TEXT
 from transformer_viz.export.dialog import ExportDialog
 from transformer_viz.hub.dialog import GetModel
-from transformer_viz.options import Combine, LinksForm, Quantity, Scale, View, ViewOptions
-from transformer_viz.theme import ThemeChoice
+from transformer_viz.options import (
+    Combine,
+    LinksForm,
+    Quantity,
+    Scale,
+    ThemeChoice,
+    View,
+    ViewOptions,
+)
 from transformer_viz.training.new_run import NewRun
 
 FIRST_TRANSLATION = "Das Tier überquerte die Straße nicht, weil es zu müde war."

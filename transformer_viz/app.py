@@ -36,11 +36,12 @@ from transformer_viz.engine import Engine
 from transformer_viz.garbage import GarbageCollector
 from transformer_viz.launch import Options
 from transformer_viz.log import end_log, log_folder, start_log
+from transformer_viz.options import ThemeChoice
 from transformer_viz.screenshot import Screenshot
 from transformer_viz.session import Session
 from transformer_viz.settings import Settings, SettingsFile, config_folder, default_threads
 from transformer_viz.text_size import set_text_size
-from transformer_viz.theme import ThemeChoice, ThemeManager
+from transformer_viz.theme import ThemeManager
 from transformer_viz.window import DEFAULT_SIZE, Window
 
 

@@ -10,12 +10,11 @@ from PySide6.QtGui import QActionGroup, QKeySequence
 from core.trace.trace import AttentionKind
 from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
-from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.help_commands import HelpCommands
 from transformer_viz.menus import DocumentMenus
+from transformer_viz.options import ColorMap, ThemeChoice
 from transformer_viz.quantity_commands import add_quantities
 from transformer_viz.session import Search, Session
-from transformer_viz.theme import ThemeChoice
 
 if TYPE_CHECKING:
     from transformer_viz.views.decoding import DecodingView

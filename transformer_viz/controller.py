@@ -24,14 +24,13 @@ from transformer_viz.languages import asking_for
 from transformer_viz.model_habits import ModelHabits
 from transformer_viz.quantities import Quantities
 from transformer_viz.selection import Selection
-from transformer_viz.session import ModelInfo, Phase, Search, Session, Status
+from transformer_viz.session import MAX_CHARACTERS, ModelInfo, Phase, Search, Session, Status
 from transformer_viz.settings import Settings, SettingsFile
 from transformer_viz.stretching import Stretching
 from transformer_viz.transfers import Transfers
 from transformer_viz.views.gate_wording import describe_gates
 from transformer_viz.what_if import WhatIf
 
-MAX_CHARACTERS = 20_000
 PATIENCE = 2.0  # seconds that closing waits for what the threads are doing
 TYPING_PAUSE = 0  # ms: once the keystroke is painted, as a newer question stops the one that runs
 STALE_AFTER = 150  # ms without an answer before the picture is shown as stale

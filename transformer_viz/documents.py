@@ -15,11 +15,11 @@ from core.files import is_folder, is_there, open_regular
 from core.trace.npz import load_npz
 from core.trace.padding import padding
 from core.trace.trace import Trace
-from transformer_viz.controller import MAX_CHARACTERS, Controller
+from transformer_viz.controller import Controller
 from transformer_viz.gates import ALL_ON, restored_gates, saved_gates
 from transformer_viz.options import View
 from transformer_viz.selection import Selection
-from transformer_viz.session import Session
+from transformer_viz.session import MAX_CHARACTERS, Session
 from transformer_viz.session_file import (
     SUFFIX,
     Found,

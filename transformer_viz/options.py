@@ -1,4 +1,4 @@
-"""How the pictures are drawn, the same for every view that shows weights."""
+"""What the user can choose about the window and its pictures, the same for every view."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -51,6 +51,20 @@ class Quantity(StrEnum):
     def of_input(self) -> bool:
         """Whether its columns are the tokens fed, followed through all layers below."""
         return self in (Quantity.ROLLOUT, Quantity.ALTI)
+
+
+class ThemeChoice(StrEnum):
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+class ColorMap(StrEnum):
+    PAPER = "paper"  # from the background to a saturated blue; dark: from near-black to ice
+    VIRIDIS = "viridis"
+    CIVIDIS = "cividis"
+    MAGMA = "magma"
+    GREY = "grey"
 
 
 class Scale(StrEnum):

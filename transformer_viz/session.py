@@ -72,6 +72,10 @@ class ModelInfo:
         return head.layer < layers and head.head < heads and head.code not in self.pruned
 
 
+MAX_CHARACTERS = 20_000
+"""The longest text that is translated."""
+
+
 class Phase(StrEnum):
     LOADING = "loading"  # no model can answer yet
     EMPTY = "empty"  # a model, and no text to translate

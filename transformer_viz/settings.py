@@ -32,11 +32,16 @@ from transformer_viz.checks import (
     string,
     whole,
 )
-from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.gates import STRONGEST, SavedGate
-from transformer_viz.options import LEAST_KERNEL, MOST_KERNEL, View, ViewOptions
+from transformer_viz.options import (
+    LEAST_KERNEL,
+    MOST_KERNEL,
+    ColorMap,
+    ThemeChoice,
+    View,
+    ViewOptions,
+)
 from transformer_viz.selection import Selection
-from transformer_viz.theme import ThemeChoice
 
 VERSION = 1
 MAX_BEAM = 16

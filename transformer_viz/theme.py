@@ -6,11 +6,12 @@ Widgets ask for a text style by the dynamic property ``role`` (`set_role`).
 
 import math
 from dataclasses import dataclass
-from enum import StrEnum
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPalette
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QWidget
+
+from transformer_viz.options import ThemeChoice
 
 GRID = 4
 """Every distance in the window is a multiple of this many logical pixels."""
@@ -89,12 +90,6 @@ DARK = Theme(
     warning="#f0a95a",
     error="#ff8a80",
 )
-
-
-class ThemeChoice(StrEnum):
-    SYSTEM = "system"
-    LIGHT = "light"
-    DARK = "dark"
 
 
 class ThemeManager(QObject):
@@ -296,3 +291,7 @@ def scaled_font(font: QFont, factor: float, *, bold: bool = False) -> QFont:
     result.setBold(bold)
     result.setFeature(QFont.Tag("tnum"), 1)
     return result
+
+
+def caption_font(font: QFont) -> QFont:
+    return scaled_font(font, 0.75)

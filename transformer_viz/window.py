@@ -21,7 +21,6 @@ from transformer_viz.actions import Actions
 from transformer_viz.bundled import FIRST_TEXT, MinimalPair
 from transformer_viz.commands import add_commands
 from transformer_viz.controller import Controller
-from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.file_commands import FileCommands
 from transformer_viz.gate_commands import GateCommands
 from transformer_viz.heads.commands import HeadsCommands
@@ -31,6 +30,7 @@ from transformer_viz.history import History
 from transformer_viz.hub.commands import HubCommands
 from transformer_viz.languages import TRAINED, sides
 from transformer_viz.menus import DocumentMenus
+from transformer_viz.options import ColorMap
 from transformer_viz.placement import placed
 from transformer_viz.presentation import Presentation
 from transformer_viz.selection import Selection

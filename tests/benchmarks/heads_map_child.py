@@ -25,8 +25,9 @@ from tests.benchmarks.startup_child import LOOK
 from tests.transformer_viz.answers import quantities_of
 from transformer_viz import app
 from transformer_viz.drawing.atlas import thumbnails
-from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.linking import Place
+from transformer_viz.options import ColorMap
 from transformer_viz.session import Phase, Session
 from transformer_viz.theme import DARK, LIGHT
 from transformer_viz.views.atlas_view import AtlasView

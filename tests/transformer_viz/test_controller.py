@@ -7,8 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz import controller as controller_module
-from transformer_viz.controller import MAX_CHARACTERS
-from transformer_viz.session import Phase, Search
+from transformer_viz.session import MAX_CHARACTERS, Phase, Search
 
 
 @pytest.fixture

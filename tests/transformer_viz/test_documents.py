@@ -14,10 +14,9 @@ from core.trace.npz import save_npz
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz import documents
-from transformer_viz.controller import MAX_CHARACTERS
 from transformer_viz.documents import Documents, Kind, kind_of, load_text
 from transformer_viz.options import Scale, View
-from transformer_viz.session import Phase, Search
+from transformer_viz.session import MAX_CHARACTERS, Phase, Search
 
 OFF = {Head(AttentionKind.ENCODER_SELF, 1, 2): 0.0}
 

@@ -24,10 +24,10 @@ from transformer_viz.export.exporter import Colors, Export, Format, Subject
 from transformer_viz.export.figure import Figure, Shape
 from transformer_viz.export.table import Dialect
 from transformer_viz.help import HelpDialog, guide
-from transformer_viz.options import View
+from transformer_viz.options import ThemeChoice, View
 from transformer_viz.panel_keys import PANEL_KEYS
 from transformer_viz.selection import Selection
-from transformer_viz.theme import ThemeChoice, ThemeManager
+from transformer_viz.theme import ThemeManager
 from transformer_viz.window import Window
 
 CONTROL = Qt.KeyboardModifier.ControlModifier

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.transformer_viz.stage import GOOD, Stage
-from transformer_viz.theme import ThemeChoice, ThemeManager
+from transformer_viz.options import ThemeChoice
+from transformer_viz.theme import ThemeManager
 from transformer_viz.window import Window
 
 

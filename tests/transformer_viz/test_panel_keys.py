@@ -18,9 +18,9 @@ from tests.transformer_viz.test_distance_probe import answer
 from transformer_viz.distance_report import read_report
 from transformer_viz.drawing.chart_layout import Line
 from transformer_viz.heads.panel import MAP
-from transformer_viz.options import Quantity
+from transformer_viz.options import Quantity, ThemeChoice
 from transformer_viz.panel_keys import PANEL_KEYS, Keys
-from transformer_viz.theme import ThemeChoice, ThemeManager
+from transformer_viz.theme import ThemeManager
 from transformer_viz.training.attention_page import AttentionPage
 from transformer_viz.window import Window
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from transformer_viz import settings
-from transformer_viz.options import ViewOptions
+from transformer_viz.options import ThemeChoice, ViewOptions
 from transformer_viz.settings import Settings, SettingsFile, parse
-from transformer_viz.theme import ThemeChoice
 
 
 def test_every_field_has_a_check() -> None:

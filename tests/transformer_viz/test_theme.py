@@ -5,11 +5,11 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QCheckBox, QLabel
 from pytestqt.qtbot import QtBot
 
+from transformer_viz.options import ThemeChoice
 from transformer_viz.theme import (
     DARK,
     LIGHT,
     Theme,
-    ThemeChoice,
     ThemeManager,
     grown,
     palette,

@@ -24,13 +24,12 @@ from core.trace.trace import AttentionKind
 from tests.transformer_viz.heads.desk import FakeChild
 from tests.transformer_viz.stage import GOOD, OTHER, Stage, word_trace
 from transformer_viz.bundled import FIRST_TEXT
-from transformer_viz.controller import MAX_CHARACTERS
 from transformer_viz.heads.store import Question
-from transformer_viz.options import Quantity, View
+from transformer_viz.options import Quantity, ThemeChoice, View
 from transformer_viz.palette import Palette
 from transformer_viz.selection import Selection
-from transformer_viz.session import Phase
-from transformer_viz.theme import DARK, LIGHT, ThemeChoice, ThemeManager
+from transformer_viz.session import MAX_CHARACTERS, Phase
+from transformer_viz.theme import DARK, LIGHT, ThemeManager
 from transformer_viz.window import Window
 
 CONTROLS = (

@@ -21,17 +21,12 @@ from transformer_viz.drawing.atlas_layout import (
 from transformer_viz.drawing.colormap import MASKED, encode
 from transformer_viz.drawing.hatch import hatch
 from transformer_viz.drawing.pooling import pool_max
-from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.theme import GRID, Theme, caption_font, scaled_font
+from transformer_viz.titles import TITLES
 
 THUMBNAIL = 64
 """The most cells a thumbnail keeps along a side."""
 _SMALL = THUMBNAIL**2  # cells
-
-TITLES = {
-    AttentionKind.ENCODER_SELF: "Encoder self",
-    AttentionKind.DECODER_SELF: "Decoder self",
-    AttentionKind.CROSS: "Cross",
-}
 
 _OUTLINE = 0.7  # opacity
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -60,10 +55,6 @@ def thumbnails(
             else:
                 for head in heads:
                     yield head, encode(pooled_weights(trace, head, size), shown, top=top)
-
-
-def caption_font(font: QFont) -> QFont:
-    return scaled_font(font, 0.75)
 
 
 class Atlas:

@@ -8,7 +8,6 @@ and the maximum over a block of cells is masked only where the whole block is.
 Shapes: Q queries, K keys.
 """
 
-from enum import StrEnum
 from functools import lru_cache
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from transformer_viz.drawing.gradient import even_lightness
 from transformer_viz.drawing.hatch import rgba
 from transformer_viz.drawing.scales import to_levels
-from transformer_viz.options import Scale
+from transformer_viz.options import ColorMap, Scale
 from transformer_viz.theme import Theme
 
 MASKED = 0
@@ -24,14 +23,6 @@ BLANK = 1  # level 0, and whatever lies below a threshold
 _ROWS = 256  # of a large map that are encoded together, so that they stay in a core's cache
 _BY_PART = set(Scale) - {Scale.HEAD}  # which needs the largest weight of the whole map
 LEVELS = 254  # steps between level 0 (code 1) and level 1 (code 255)
-
-
-class ColorMap(StrEnum):
-    PAPER = "paper"  # from the background to a saturated blue; dark: from near-black to ice
-    VIRIDIS = "viridis"
-    CIVIDIS = "cividis"
-    MAGMA = "magma"
-    GREY = "grey"
 
 
 def encode(

@@ -11,12 +11,12 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from core.trace.trace import AttentionKind, Head
-from transformer_viz.drawing.atlas import TITLES
 from transformer_viz.drawing.colorbar import draw_color_bar, room
 from transformer_viz.drawing.colormap import BLANK, LEVELS
 from transformer_viz.drawing.hatch import hatch_brush
 from transformer_viz.drawing.scales import Legend
 from transformer_viz.theme import GRID, Theme, grown, scaled_font, taller
+from transformer_viz.titles import TITLES
 
 _MARGIN = 3 * GRID
 _NUMBERS = 5 * GRID  # room for a layer's number

@@ -4,10 +4,10 @@ Shapes: N links, S points along each.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from transformer_viz.drawing.cubics import Floats
 from transformer_viz.drawing.link_choice import Links
-from transformer_viz.drawing.link_layout import SPREAD, THICKEST, Floats, LinkLayout, Track
+from transformer_viz.drawing.link_layout import SPREAD, THICKEST, LinkLayout, Track
 from transformer_viz.options import LinksForm
 
 _KAPPA = 4 / 3  # height of a cubic's control points over that of its curve
@@ -60,20 +60,3 @@ def _lanes(track: Track, series: int) -> Floats:
     """[n], how far apart the links of two heads are at each token."""
     lanes: Floats = np.minimum(THICKEST, SPREAD / series * track.lengths)
     return lanes
-
-
-def sampled(controls: Floats, count: int) -> Floats:
-    """[N, count, 2], points along cubics [N, 4, 2], both ends among them."""
-    t = np.linspace(0, 1, count)[:, None]
-    basis = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3])
-    points: Floats = np.einsum("sc,ncx->nsx", basis, controls)
-    return points
-
-
-def distances(lines: Floats, point: NDArray[np.float64]) -> Floats:
-    """[N], how far a point is from each polyline [N, S, 2]."""
-    start, step = lines[:, :-1], np.diff(lines, axis=1)
-    length = np.maximum((step**2).sum(axis=2), 1e-12)
-    part = (((point - start) * step).sum(axis=2) / length).clip(0, 1)
-    gaps: Floats = np.linalg.norm(start + part[..., None] * step - point, axis=2)
-    return gaps.min(axis=1)

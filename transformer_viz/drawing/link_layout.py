@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, QSizeF
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from core.text.tokens import Token
 from transformer_viz.drawing.axes import LONGEST
+from transformer_viz.drawing.cubics import Floats
 from transformer_viz.drawing.labels import ARROW, display_text, label_widths
 from transformer_viz.options import LinksForm
 from transformer_viz.theme import GRID, scaled_font
@@ -35,8 +35,6 @@ _WORD_GAP = 2 * GRID
 _PIECE_GAP = GRID / 2
 _MOST_STRETCHED = 1.75  # how far a short text is spread to fill the view
 _FROM_RIGHT = {"R", "AL"}
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,9 +13,10 @@ from PySide6.QtGui import QFont
 
 from core.text.tokens import Token
 from core.trace.trace import Booleans
+from transformer_viz.drawing.cubics import Floats, distances, sampled
 from transformer_viz.drawing.link_choice import NO_LINKS, Indices, Links, touching
-from transformer_viz.drawing.link_curves import curves, distances, sampled
-from transformer_viz.drawing.link_layout import Floats, LinkLayout, lay_out
+from transformer_viz.drawing.link_curves import curves
+from transformer_viz.drawing.link_layout import LinkLayout, lay_out
 from transformer_viz.options import LinksForm
 from transformer_viz.selection import Cell
 from transformer_viz.theme import GRID

@@ -15,8 +15,8 @@ from core.counted import counted
 from core.text.tokens import Token
 from core.trace.reach import FarLink
 from core.trace.trace import Head
+from transformer_viz.drawing.cubics import distances, sampled
 from transformer_viz.drawing.labels import draw_label, label_step, label_widths
-from transformer_viz.drawing.link_curves import distances, sampled
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 MARGIN = 4 * GRID

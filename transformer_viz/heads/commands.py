@@ -14,10 +14,10 @@ from core.files import atomic_write_text
 from core.trace.trace import Head
 from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
-from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.heads.panel import MAP, RESOLVING, TABLE, HeadsPanel
 from transformer_viz.heads.report import Evidence
 from transformer_viz.heads.showing import EvidenceShowing
+from transformer_viz.options import ColorMap
 from transformer_viz.session import Session
 from transformer_viz.theme import Theme
 from transformer_viz.views.focus import hide_panel

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
 )
 
 from core.trace.trace import Head
-from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.head_map import HeadMap
 from transformer_viz.heads.report import Report
@@ -32,6 +31,7 @@ from transformer_viz.heads.wording import (
     listed,
     sort_name,
 )
+from transformer_viz.options import ColorMap
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.elided_label import ElidedLabel

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.trace.trace import Head
-from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.drawing.word_rows import (
     GAP,
@@ -27,6 +27,7 @@ from transformer_viz.drawing.word_rows import (
 )
 from transformer_viz.heads.resolution import noun_column, word_columns
 from transformer_viz.heads.resolving import Resolving
+from transformer_viz.options import ColorMap
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, LIGHT, Theme, set_role
 from transformer_viz.training.list_style import list_style

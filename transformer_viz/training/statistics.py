@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from core.trace.trace import Head
 from core.training.probe_log import ProbeLog
-from transformer_viz.drawing.atlas import TITLES
 from transformer_viz.drawing.numbers import compact
+from transformer_viz.titles import TITLES
 from transformer_viz.views.wording import head_numbers
 
 ANTECEDENT = "antecedent"

@@ -18,13 +18,13 @@ from core.counted import counted
 from core.trace.trace import Head
 from transformer_viz.drawing.atlas import Atlas, row_outlines
 from transformer_viz.drawing.atlas_layout import AtlasLayout
-from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.gate_marks import draw_gate
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.drawing.scale_strip import draw_scale_strip, scale_strip_width
 from transformer_viz.drawing.scales import Legend, legend
 from transformer_viz.measures import MEASURES, Measure, measure
-from transformer_viz.options import Quantity, Scale
+from transformer_viz.options import ColorMap, Quantity, Scale
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role

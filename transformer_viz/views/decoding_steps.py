@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 from core.trace.head_map import mean_weights
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.decoding import Decoding
-from transformer_viz.drawing.colormap import ColorMap, encode, lookup_table
+from transformer_viz.drawing.colormap import encode, lookup_table
 from transformer_viz.drawing.growing_matrix import GrowingPicture
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.drawing.pooling import Pyramid
 from transformer_viz.drawing.scale_strip import draw_scale_strip
 from transformer_viz.drawing.scales import legend
-from transformer_viz.options import ViewOptions
+from transformer_viz.options import ColorMap, ViewOptions
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, scaled_font, set_role, taller
 from transformer_viz.views.accessibility import announce

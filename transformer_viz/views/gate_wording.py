@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from core.trace.trace import AttentionKind, Head, Trace
-from transformer_viz.drawing.atlas import TITLES
 from transformer_viz.drawing.gate_marks import gate_text
 from transformer_viz.gates import Gates
+from transformer_viz.titles import TITLES
 from transformer_viz.views.wording import head_numbers
 
 

@@ -4,7 +4,6 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QFont, QFontMetrics
 
 from core.trace.trace import Head
-from transformer_viz.drawing.atlas import caption_font
 from transformer_viz.drawing.atlas_layout import (
     USUAL,
     AtlasLayout,
@@ -14,6 +13,7 @@ from transformer_viz.drawing.atlas_layout import (
 )
 from transformer_viz.measures import Measure, measure, ranked
 from transformer_viz.session import Session
+from transformer_viz.theme import caption_font
 from transformer_viz.views.measured_heads import MeasuredHeads
 
 

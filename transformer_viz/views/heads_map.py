@@ -3,8 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from transformer_viz.drawing.colormap import ColorMap
 from transformer_viz.measures import MEASURES
+from transformer_viz.options import ColorMap
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role

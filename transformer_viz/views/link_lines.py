@@ -15,8 +15,9 @@ from transformer_viz.drawing.shading import shaded
 from transformer_viz.linking import Linked, Place, followed_heads
 from transformer_viz.selection import Selection
 from transformer_viz.theme import GRID, LIGHT, Theme, grown, scaled_font, taller
+from transformer_viz.titles import LONG_TITLES
 from transformer_viz.views.accessibility import announce
-from transformer_viz.views.wording import LONG_TITLES, head_name, plain_tooltip, token_name
+from transformer_viz.views.wording import head_name, plain_tooltip, token_name
 
 _ROW = 6 * GRID
 MOST_TOKENS = 6

@@ -10,12 +10,8 @@ from transformer_viz.drawing.numbers import signed
 from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.picture import Picture
-from transformer_viz.views.position_page import (
-    PositionPage,
-    PositionState,
-    dimension_name,
-    label,
-)
+from transformer_viz.views.position_page import PositionPage, PositionState, dimension_name
+from transformer_viz.views.text_line import label
 
 _MOVES = {
     Qt.Key.Key_Left: -1,

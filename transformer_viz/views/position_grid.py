@@ -12,12 +12,8 @@ from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.number_canvas import NumberCanvas
 from transformer_viz.views.picture import Picture
-from transformer_viz.views.position_page import (
-    PositionPage,
-    PositionState,
-    dimension_name,
-    label,
-)
+from transformer_viz.views.position_page import PositionPage, PositionState, dimension_name
+from transformer_viz.views.text_line import label
 
 _HINT = "Hover over a cell to read it; click to plot its dimension."
 

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.trace.positions import PositionTable
 from transformer_viz.drawing.extent import Extent
-from transformer_viz.theme import Theme, set_role
+from transformer_viz.theme import Theme
 from transformer_viz.views.picture import Picture
 
 
@@ -42,15 +41,3 @@ def dimension_name(table: PositionTable, dimension: int) -> str:
         return f"dimension {dimension}"
     pair, part = table.pair_of(dimension)
     return f"dimension {dimension}: {part}, wavelength {wavelengths[pair]:,.1f}"
-
-
-def label(role: str, *, wrap: bool = False) -> QLabel:
-    """A line of plain text that never makes its window wider."""
-    made = QLabel()
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.setWordWrap(wrap)
-    policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-    policy.setHeightForWidth(wrap)
-    made.setSizePolicy(policy)
-    set_role(made, role)
-    return made

@@ -22,7 +22,8 @@ from transformer_viz.theme import GRID, LIGHT, Theme, scaled_font, taller
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.number_boxes import WholeBox
 from transformer_viz.views.picture import Picture
-from transformer_viz.views.position_page import PositionPage, PositionState, label
+from transformer_viz.views.position_page import PositionPage, PositionState
+from transformer_viz.views.text_line import label
 
 MOST_PAIRS = 4
 MARGIN = 4 * GRID

@@ -16,8 +16,9 @@ from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.number_canvas import NumberCanvas
 from transformer_viz.views.picture import Picture
-from transformer_viz.views.position_page import PositionPage, PositionState, label
+from transformer_viz.views.position_page import PositionPage, PositionState
 from transformer_viz.views.stream import Stream
+from transformer_viz.views.text_line import label
 
 INLINE_PRODUCTS = 2e7
 """So many multiplications are done at once; more beside the event loop."""

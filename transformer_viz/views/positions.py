@@ -23,10 +23,11 @@ from transformer_viz.views.number_boxes import WholeBox, mark_refused, say_below
 from transformer_viz.views.picture import Picture
 from transformer_viz.views.position_curves import PositionCurves
 from transformer_viz.views.position_grid import PositionGrid
-from transformer_viz.views.position_page import PositionPage, PositionState, label
+from transformer_viz.views.position_page import PositionPage, PositionState
 from transformer_viz.views.position_shift import PositionShift
 from transformer_viz.views.position_similarity import PositionSimilarity
 from transformer_viz.views.stage_view import StageView
+from transformer_viz.views.text_line import label
 from transformer_viz.views.what_if_panel import WhatIfPanel
 from transformer_viz.what_if import WhatIf
 

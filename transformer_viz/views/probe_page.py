@@ -20,18 +20,18 @@ from core.counted import counted
 from core.trace.trace import Head
 from transformer_viz.distance_probe import DistanceProbe
 from transformer_viz.distance_report import Relation
-from transformer_viz.drawing.atlas import TITLES
 from transformer_viz.drawing.distance_curves import Curve, CurvesPicture
 from transformer_viz.drawing.heading import Heading
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.session import Session
 from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, Theme
+from transformer_viz.titles import TITLES
 from transformer_viz.training.wording import duration
 from transformer_viz.views.placeholder import Placeholder
-from transformer_viz.views.position_page import label
 from transformer_viz.views.probe_curves import ProbeCurves
 from transformer_viz.views.probe_heads import ProbeHeads
+from transformer_viz.views.text_line import label
 from transformer_viz.views.wording import head_numbers
 
 _STEPS = 1000

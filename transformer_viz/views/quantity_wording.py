@@ -8,13 +8,8 @@ from transformer_viz.options import Combine, Quantity
 from transformer_viz.quantities import Found
 from transformer_viz.selection import Selection
 from transformer_viz.session import Session
-from transformer_viz.views.wording import (
-    AXES,
-    LONG_TITLES,
-    describe_focus,
-    describe_selection,
-    heads_title,
-)
+from transformer_viz.titles import AXES, LONG_TITLES
+from transformer_viz.views.wording import describe_focus, describe_selection, heads_title
 
 NAMES = {
     Quantity.WEIGHT: "Weight",

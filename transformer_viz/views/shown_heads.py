@@ -3,7 +3,8 @@
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.linking import last_layer
 from transformer_viz.session import Session
-from transformer_viz.views.wording import LONG_TITLES, head_title
+from transformer_viz.titles import LONG_TITLES
+from transformer_viz.views.wording import head_title
 
 
 class ShownHeads:

@@ -17,12 +17,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QTextEdit, QWidget
 
-from transformer_viz.controller import MAX_CHARACTERS
 from transformer_viz.drawing.shading import shaded
 from transformer_viz.edits import common_ends
 from transformer_viz.languages import TRAINED, UNKNOWN
 from transformer_viz.linking import Place, source_shades
-from transformer_viz.session import Session
+from transformer_viz.session import MAX_CHARACTERS, Session
 from transformer_viz.text_size import set_font
 from transformer_viz.theme import GRID, LIGHT, Theme, set_role
 from transformer_viz.views.spotlight import Spotlight

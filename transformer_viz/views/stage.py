@@ -4,8 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QScrollArea, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from transformer_viz.controller import Controller
-from transformer_viz.drawing.colormap import ColorMap
-from transformer_viz.options import View
+from transformer_viz.options import ColorMap, View
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.compare import Compare

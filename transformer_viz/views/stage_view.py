@@ -4,7 +4,7 @@ from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QPainter, QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from transformer_viz.drawing.colormap import ColorMap
+from transformer_viz.options import ColorMap
 from transformer_viz.session import Session
 from transformer_viz.theme import LIGHT, Theme, set_role
 from transformer_viz.views.focus import Panel

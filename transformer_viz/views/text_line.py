@@ -1,7 +1,10 @@
-"""A line of text into which no file can be dropped: files are for the window to open."""
+"""A line to type in, into which no file can be dropped, and one of plain text to read."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QDragEnterEvent
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLabel, QLineEdit, QSizePolicy
+
+from transformer_viz.theme import set_role
 
 
 class TextLine(QLineEdit):
@@ -10,3 +13,15 @@ class TextLine(QLineEdit):
             event.ignore()
         else:
             super().dragEnterEvent(event)
+
+
+def label(role: str, *, wrap: bool = False) -> QLabel:
+    """A line of plain text that never makes its window wider."""
+    made = QLabel()
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setWordWrap(wrap)
+    policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    policy.setHeightForWidth(wrap)
+    made.setSizePolicy(policy)
+    set_role(made, role)
+    return made

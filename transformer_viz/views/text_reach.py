@@ -15,17 +15,18 @@ from transformer_viz.session import Phase, Session
 from transformer_viz.stretching import Stretching
 from transformer_viz.text_size import set_font
 from transformer_viz.theme import GRID, Theme
+from transformer_viz.titles import LONG_TITLES
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.far_links import FarLinks
 from transformer_viz.views.head_choice import only, toggled
 from transformer_viz.views.picture import Picture
 from transformer_viz.views.placeholder import Placeholder
-from transformer_viz.views.position_page import label
 from transformer_viz.views.reach_histograms import ReachHistograms
 from transformer_viz.views.reach_options import ReachOptions
 from transformer_viz.views.stream import Stream
 from transformer_viz.views.stretch_bar import StretchBar
-from transformer_viz.views.wording import LONG_TITLES, heads_title
+from transformer_viz.views.text_line import label
+from transformer_viz.views.wording import heads_title
 
 INLINE_CELLS = 40_000
 """So many cells of all heads are looked at at once; more of them beside the event loop."""

@@ -14,17 +14,18 @@ from PySide6.QtWidgets import (
 
 from core.trace.trace import AttentionKind, Head, Trace
 from core.trace.variant import Variant
-from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.labels import isolated
 from transformer_viz.drawing.numbers import share
 from transformer_viz.drawing.variant_maps import TokenMap, variant_maps
+from transformer_viz.options import ColorMap
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, LIGHT, Theme, set_role
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.number_boxes import WholeBox
 from transformer_viz.views.picture import Picture
-from transformer_viz.views.position_page import label
 from transformer_viz.views.stream import Stream
+from transformer_viz.views.text_line import label
 from transformer_viz.views.variant_canvas import VariantCanvas
 from transformer_viz.views.wording import head_name, plain_tooltip, token_name
 from transformer_viz.what_if import WhatIf

@@ -7,28 +7,13 @@ from core.text.tokens import Token
 from core.text.words import join_pieces, word_span
 from core.trace.head_map import cell_weight
 from core.trace.trace import AttentionKind, Head, Trace
-from transformer_viz.drawing.atlas import TITLES
 from transformer_viz.drawing.labels import display_text, isolated
 from transformer_viz.drawing.numbers import place_of
 from transformer_viz.options import Combine
 from transformer_viz.session import Session
+from transformer_viz.titles import LONG_TITLES, TITLES
 
 _MOST_NUMBERS = 8  # heads that are listed
-
-LONG_TITLES = {
-    AttentionKind.ENCODER_SELF: "Encoder self-attention",
-    AttentionKind.DECODER_SELF: "Decoder self-attention",
-    AttentionKind.CROSS: "Cross-attention",
-}
-
-AXES = {
-    AttentionKind.ENCODER_SELF: "Row: the source token that looks (query). Column: the source "
-    "token looked at (key).",
-    AttentionKind.DECODER_SELF: "Row: the last token so far → the token predicted. "
-    "Column: the target token looked at.",
-    AttentionKind.CROSS: "Row: the last target token so far → the token predicted. "
-    "Column: the source token looked at.",
-}
 
 
 def plain_tooltip(text: str) -> str:

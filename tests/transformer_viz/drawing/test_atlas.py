@@ -10,9 +10,10 @@ from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing import atlas as atlas_module
 from transformer_viz.drawing.atlas import Atlas, pack, row_outlines, thumbnails, tile_pixels
 from transformer_viz.drawing.atlas_layout import AtlasLayout
-from transformer_viz.drawing.colormap import MASKED, ColorMap, lookup_table
+from transformer_viz.drawing.colormap import MASKED, lookup_table
 from transformer_viz.drawing.hatch import hatch
 from transformer_viz.drawing.images import to_array
+from transformer_viz.options import ColorMap
 from transformer_viz.theme import DARK, LIGHT, Theme
 
 CROSS = AttentionKind.CROSS

@@ -4,10 +4,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from transformer_viz.drawing.cells import cells_image, pixel_cells
-from transformer_viz.drawing.colormap import MASKED, ColorMap, lookup_table
+from transformer_viz.drawing.colormap import MASKED, lookup_table
 from transformer_viz.drawing.hatch import PERIOD, hatch_tile
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.pooling import Pyramid
+from transformer_viz.options import ColorMap
 from transformer_viz.theme import LIGHT
 
 TABLE = lookup_table(ColorMap.PAPER, LIGHT)

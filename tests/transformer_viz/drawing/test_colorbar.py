@@ -4,10 +4,10 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QImage, QPainter
 
 from transformer_viz.drawing.colorbar import MOST, WIDTH, draw_color_bar
-from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.scales import Legend, legend
-from transformer_viz.options import Scale
+from transformer_viz.options import ColorMap, Scale
 from transformer_viz.theme import LIGHT
 
 TABLE = lookup_table(ColorMap.VIRIDIS, LIGHT)

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer_viz.drawing.colormap import BLANK, LEVELS, MASKED, ColorMap, encode, lookup_table
-from transformer_viz.options import Scale
+from transformer_viz.drawing.colormap import BLANK, LEVELS, MASKED, encode, lookup_table
+from transformer_viz.options import ColorMap, Scale
 from transformer_viz.theme import DARK, LIGHT, Theme
 
 themes = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)

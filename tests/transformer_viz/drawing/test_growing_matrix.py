@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from core.trace.trace import AttentionKind, Trace
-from transformer_viz.drawing.colormap import ColorMap, encode, lookup_table
+from transformer_viz.drawing.colormap import encode, lookup_table
 from transformer_viz.drawing.growing_matrix import (
     GrowingLayout,
     GrowingPicture,
@@ -22,7 +22,7 @@ from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.drawing.pooling import Pyramid
 from transformer_viz.drawing.scales import legend
-from transformer_viz.options import Scale
+from transformer_viz.options import ColorMap, Scale
 from transformer_viz.theme import LIGHT
 
 SIZE = QSizeF(600, 480)

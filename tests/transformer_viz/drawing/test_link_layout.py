@@ -7,8 +7,9 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication
 
 from tests.transformer_viz.conftest import SOURCE, TARGET, tokens
+from transformer_viz.drawing.cubics import sampled
 from transformer_viz.drawing.link_choice import Links, choose_links
-from transformer_viz.drawing.link_curves import curves, sampled
+from transformer_viz.drawing.link_curves import curves
 from transformer_viz.drawing.link_layout import LinkLayout, lay_out
 from transformer_viz.options import LinksForm
 

@@ -4,8 +4,8 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtWidgets import QApplication
 
 from tests.transformer_viz.conftest import SOURCE, TARGET, tokens
+from transformer_viz.drawing.cubics import distances, sampled
 from transformer_viz.drawing.link_choice import choose_links, merged
-from transformer_viz.drawing.link_curves import distances, sampled
 from transformer_viz.drawing.link_scene import LinksPicture, LinksScene
 from transformer_viz.options import LinksForm
 

@@ -10,10 +10,10 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication
 
 from tests.transformer_viz.conftest import tokens
+from transformer_viz.drawing.cubics import sampled
 from transformer_viz.drawing.head_colors import head_color
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.link_choice import choose_links, merged
-from transformer_viz.drawing.link_curves import sampled
 from transformer_viz.drawing.link_scene import LinksPicture, LinksScene
 from transformer_viz.drawing.links import draw_links
 from transformer_viz.options import LinksForm

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
 from core.text.tokens import Token, TokenKind
-from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.marks import Marks, draw_marks
 from transformer_viz.drawing.matrix import (
@@ -26,7 +26,7 @@ from transformer_viz.drawing.matrix import (
 from transformer_viz.drawing.pooling import Pyramid
 from transformer_viz.drawing.scales import legend
 from transformer_viz.drawing.share_bars import bar_rect
-from transformer_viz.options import Scale
+from transformer_viz.options import ColorMap, Scale
 from transformer_viz.theme import LIGHT
 
 TABLE = lookup_table(ColorMap.PAPER, LIGHT)

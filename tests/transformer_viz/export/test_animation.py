@@ -8,10 +8,10 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage, QImageReader
 
 from core.errors import UserError
 from core.trace.trace import AttentionKind, Head, Trace
-from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.export.animation import MOST_STEPS, SIZE, Decoding, paint_step, to_gif
-from transformer_viz.options import ViewOptions
+from transformer_viz.options import ColorMap, ViewOptions
 from transformer_viz.theme import DARK, LIGHT, Theme
 from transformer_viz.views.head_pictures import head_picture, map_axes
 

@@ -15,7 +15,7 @@ from core.trace.npz import load_npz
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.answers import quantities_of
 from tests.transformer_viz.stage import weights_alone
-from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.export import exporter as exporter_module
 from transformer_viz.export.dialog import EXPLANATIONS, ExportDialog
@@ -30,7 +30,7 @@ from transformer_viz.export.exporter import (
 )
 from transformer_viz.export.figure import Figure
 from transformer_viz.export.picture import Picture
-from transformer_viz.options import Quantity
+from transformer_viz.options import ColorMap, Quantity
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
 from transformer_viz.theme import LIGHT

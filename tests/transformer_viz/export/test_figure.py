@@ -10,11 +10,12 @@ from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter
 from PySide6.QtWidgets import QApplication
 
-from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.export.figure import SLIDE_WIDTH, Figure, Shape, compose, trimmed
 from transformer_viz.export.picture import Picture, to_image, to_svg
+from transformer_viz.options import ColorMap
 from transformer_viz.theme import LIGHT
 
 LINES = ("The animal slept.", "→ Das Tier schlief.", "demo-en-de")

@@ -23,9 +23,10 @@ from core.checkpoints.header import read_header
 from core.training.run_folder import RunFolder
 from tests.transformer_viz.stage import Stage
 from tests.transformer_viz.training.folders import make_run
+from transformer_viz.options import ThemeChoice
 from transformer_viz.selection import Selection
 from transformer_viz.session import Session
-from transformer_viz.theme import ThemeChoice, ThemeManager
+from transformer_viz.theme import ThemeManager
 from transformer_viz.training.attention_page import AttentionPage
 from transformer_viz.training.follow import Follow
 from transformer_viz.training.new_run import NewRun

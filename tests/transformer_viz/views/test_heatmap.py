@@ -9,7 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind, Trace
 from tests.transformer_viz.stage import texts, weights_alone
-from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.drawing.colormap import lookup_table
+from transformer_viz.options import ColorMap
 from transformer_viz.selection import Selection
 from transformer_viz.session import Phase, Session, Status
 from transformer_viz.theme import DARK, LIGHT, Theme

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QApplication, QComboBox
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.stage import texts, weights_alone
-from transformer_viz.drawing.colormap import ColorMap, lookup_table
+from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.images import to_array
-from transformer_viz.options import Combine, Scale
+from transformer_viz.options import ColorMap, Combine, Scale
 from transformer_viz.theme import LIGHT
 from transformer_viz.views import shown_maps
 from transformer_viz.views.heatmap import Heatmap

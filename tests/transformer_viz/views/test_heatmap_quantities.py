@@ -8,8 +8,8 @@ from core.text.tokens import Token
 from core.trace.trace import AttentionKind, StoredAttention, Trace
 from tests.transformer_viz.answers import Answers, quantities_of
 from tests.transformer_viz.stage import texts
-from transformer_viz.drawing.colormap import ColorMap, lookup_table
-from transformer_viz.options import Combine, Quantity, Scale
+from transformer_viz.drawing.colormap import lookup_table
+from transformer_viz.options import ColorMap, Combine, Quantity, Scale
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
 from transformer_viz.theme import LIGHT

@@ -11,10 +11,10 @@ from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.answers import Answers, quantities_of
 from tests.transformer_viz.conftest import SOURCE
 from tests.transformer_viz.stage import texts
+from transformer_viz.drawing.cubics import sampled
 from transformer_viz.drawing.head_colors import head_color
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.link_choice import heaviest
-from transformer_viz.drawing.link_curves import sampled
 from transformer_viz.drawing.link_scene import LinksScene
 from transformer_viz.options import Combine, LinksForm, Quantity
 from transformer_viz.session import Phase, Session, Status

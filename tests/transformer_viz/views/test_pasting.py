@@ -4,8 +4,7 @@ import pytest
 from PySide6.QtCore import QMimeData
 from pytestqt.qtbot import QtBot
 
-from transformer_viz.controller import MAX_CHARACTERS
-from transformer_viz.session import Session
+from transformer_viz.session import MAX_CHARACTERS, Session
 from transformer_viz.views.source_field import SourceField
 from transformer_viz.views.spotlight import Spotlight
 

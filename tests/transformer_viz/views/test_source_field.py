@@ -10,10 +10,9 @@ from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QWidget
 
 from core.trace.trace import AttentionKind, Trace
-from transformer_viz.controller import MAX_CHARACTERS
 from transformer_viz.drawing.shading import shaded
 from transformer_viz.linking import Place
-from transformer_viz.session import Session
+from transformer_viz.session import MAX_CHARACTERS, Session
 from transformer_viz.theme import DARK, LIGHT
 from transformer_viz.views.source_field import SourceField, clean, utf16_offsets
 from transformer_viz.views.spotlight import Spotlight
