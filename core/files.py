@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from core.errors import UserError
+from core.system import any_length, replace
 
 _SUFFIX = ".transformer-viz"  # of a folder in which a file is being written
 _LEFTOVER = re.compile(rf"\.[0-9a-f]{{8}}{re.escape(_SUFFIX)}")
@@ -62,7 +63,7 @@ def open_regular(path: str | Path, *, most: int | None = None) -> BinaryIO:
             or it is larger than ``most``.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | _NONBLOCKING | _BINARY)
+        descriptor = os.open(any_length(str(path)), os.O_RDONLY | _NONBLOCKING | _BINARY)
     except OSError as error:
         raise UserError(read_problem(path, error)) from error
     except ValueError as error:  # a zero character in the name
@@ -110,7 +111,7 @@ def atomic_write(path: str | Path, write: Callable[[Path], None], *, private: bo
         UserError: the folder is missing, not writable or full, or ``path`` is a folder or a
             device. What stood at ``path`` stays.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(any_length(os.path.realpath(path)))
     folder = target.with_name(f".{secrets.token_hex(4)}{_SUFFIX}")
     temporary = folder / target.name
     try:
@@ -123,10 +124,10 @@ def atomic_write(path: str | Path, write: Callable[[Path], None], *, private: bo
             if mode is None:
                 mode = 0o600 if private else temporary.stat().st_mode
             write(temporary)
-            temporary.chmod(stat.S_IMODE(mode))  # a writer may put a private file in its place
             with temporary.open("rb+") as file:
                 os.fsync(file.fileno())
-            os.replace(temporary, target)
+            temporary.chmod(stat.S_IMODE(mode))  # a writer may put a private file in its place
+            replace(temporary, target)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:

@@ -16,6 +16,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
+    from core.system import ensure_output, is_bundle
+
+    ensure_output()
+    if is_bundle():
+        from multiprocessing import freeze_support
+
+        freeze_support()  # the processes of multiprocessing begin here too
     from transformer_viz.launch import main as launch
 
     return launch(argv)
@@ -27,5 +34,5 @@ def foreign_core() -> Path | None:
     origin = None if found is None else found.origin
     if origin is None:
         return None
-    ours = Path(__file__).resolve().parents[1] / "core" / "__init__.py"
-    return None if Path(origin).resolve() == ours else Path(origin)
+    ours = Path(__file__).resolve().parents[1] / "core"
+    return None if Path(origin).resolve().parent == ours else Path(origin)

@@ -11,7 +11,10 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import TypeAlias
 
+from core.system import give_way
 from core.training.pairs import EncodedPairs
+
+_NICENESS = 10
 
 Make: TypeAlias = Callable[[int], EncodedPairs]
 
@@ -88,8 +91,7 @@ def _safe_path() -> Iterator[None]:
 def _serve(connection: Connection, make: Make) -> None:
     """Answer each epoch number with its pairs, until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is the trainer's to handle
-    if hasattr(os, "nice"):
-        os.nice(10)
+    give_way(_NICENESS)
     with suppress(EOFError, OSError):
         while True:
             connection.send(make(connection.recv()))

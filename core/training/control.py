@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from core.files import atomic_write_text
+from core.system import remove
 
 Wish: TypeAlias = Literal["pause", "stop"]
 POLL_SECONDS = 0.2
@@ -18,7 +19,7 @@ def write_wish(path: Path, wish: Wish | None) -> None:
     """Ask a run to pause or to stop, or with None take the request back; raises UserError if the
     file cannot be written."""
     if wish is None:
-        path.unlink(missing_ok=True)
+        remove(path)
     else:
         atomic_write_text(path, wish + "\n")
 

@@ -1,4 +1,4 @@
-"""Ctrl+C and SIGTERM as a polite request."""
+"""Ctrl+C, SIGTERM and a terminal that is closed as a polite request."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import signal
 from types import FrameType, TracebackType
 from typing import Any
 
+from core.system import stop_signals
+
 
 class StopRequest:
-    """While entered, the first SIGINT or SIGTERM only makes ``request()`` true.
+    """While entered, the first of ``stop_signals`` only makes ``request()`` true.
 
     The second acts as if nobody had listened. For the main thread only.
     """
-
-    SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
     def __init__(self) -> None:
         self._requested = False
@@ -23,7 +23,7 @@ class StopRequest:
         return self._requested
 
     def __enter__(self) -> StopRequest:
-        self._before = {number: signal.signal(number, self._note) for number in self.SIGNALS}
+        self._before = {number: signal.signal(number, self._note) for number in stop_signals()}
         return self
 
     def __exit__(

@@ -183,7 +183,7 @@ def test_a_write_sweeps_what_is_old_and_leaves_one_that_may_be_going_on(tmp_path
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such permissions")
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444])
-def test_a_file_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
+def test_a_file_keeps_its_permissions(tmp_path: Path, mode: int, permissions: None) -> None:
     path = tmp_path / "a"
     path.write_text("old", encoding="utf-8")
     path.chmod(mode)

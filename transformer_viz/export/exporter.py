@@ -1,6 +1,5 @@
 """What can be exported in which format, and how it gets to a file or the clipboard."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -12,6 +11,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from core.counted import counted
 from core.errors import UserError
 from core.files import atomic_write
+from core.system import portable_name
 from core.trace.head_map import head_map
 from core.trace.npz import maps_size, save_npz
 from core.trace.trace import AttentionKind, Head, Trace
@@ -160,8 +160,7 @@ class Exporter(QObject):
             title = map_title(quantity, heads, averaged=True)
         else:
             title = head_name(self._head(export.subject))
-        plain = re.sub(r"\W+", "-", title).strip("-").lower()
-        return f"{plain}.{export.format}"
+        return f"{portable_name(title)}.{export.format}"
 
     def preview(self, export: Export) -> QImage | None:
         """How a picture will look; None for what is no picture."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QObject, QProcess, Signal
 
+from core.system import give_way
 from transformer_viz.training.launch import child
 
 _POLITE = 15  # niceness
@@ -75,9 +75,8 @@ class Child(QObject):
             self.runningChanged.emit(False)
 
     def _on_started(self) -> None:
-        if self._polite and self._process is not None and hasattr(os, "setpriority"):
-            own = os.getpriority(os.PRIO_PROCESS, 0)
-            os.setpriority(os.PRIO_PROCESS, self._process.processId(), max(own, _POLITE))
+        if self._polite and self._process is not None:
+            give_way(_POLITE, self._process.processId())
 
     def _on_said(self) -> None:
         process = self._process

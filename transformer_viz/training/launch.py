@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
-import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QProcess, QProcessEnvironment
 
-from core import errors
 from core.errors import UserError
 from core.presets import PRESETS, preset
+from core.system import module_command, module_environment, shell_line
 from core.training.config import RunConfig
 from core.training.run_folder import RunFolder
 
@@ -44,7 +41,7 @@ def train_command(command: str, config: RunConfig, out: Path) -> str:
     words = train_arguments(preset_of(command, config), config, out)
     words.remove("--json")
     words.insert(0, "transformer-viz")
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+    return shell_line(words)
 
 
 def preset_of(command: str, config: RunConfig) -> str:
@@ -89,20 +86,21 @@ def _end_last_line(path: Path) -> None:
 
 
 def child(arguments: Sequence[str]) -> QProcess:
-    """`python -P -m core` with these arguments, not started yet.
+    """A command of `core` with these arguments, not started yet."""
+    return process_of("core", arguments)
+
+
+def process_of(module: str, arguments: Sequence[str]) -> QProcess:
+    """`core` or `transformer_viz` as a process, not started yet.
 
     Neither it nor a process that it starts imports anything from the current folder.
     """
+    program, *words = module_command(module, arguments)
     process = QProcess()
-    process.setProgram(sys.executable)
-    process.setArguments(["-P", "-m", "core", *arguments])
+    process.setProgram(program)
+    process.setArguments(words)
     environment = QProcessEnvironment.systemEnvironment()
-    # the program may run from a folder of its own, without being installed
-    home = str(Path(errors.__file__).resolve().parents[1])
-    # an empty entry would be the current folder
-    paths = [home, *filter(None, environment.value("PYTHONPATH").split(os.pathsep))]
-    environment.insert("PYTHONPATH", os.pathsep.join(paths))
-    environment.insert("PYTHONSAFEPATH", "1")
-    environment.insert("PYTHONUNBUFFERED", "1")
+    for name, value in module_environment(environment.value("PYTHONPATH")).items():
+        environment.insert(name, value)
     process.setProcessEnvironment(environment)
     return process

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from core.errors import UserError
 from core.presets import DESCRIPTIONS, PRESETS, preset
+from core.system import name_problem
 from core.training.config import RunConfig
 from core.training.run_folder import RunFolder
 from transformer_viz.theme import GRID, Theme, set_role
@@ -110,9 +111,8 @@ class NewRun(QDialog):
 
     def problem(self) -> str:
         """What keeps the run from being started, in one sentence, or nothing."""
-        name = self.name.text().strip()
-        if not name or name in (".", "..") or any(sign in name for sign in '/\\:*?"<>|'):
-            return 'A run name must be a valid folder name: not empty, without / \\ : * ? " < > |.'
+        if wrong := name_problem(self.name.text().strip()):
+            return wrong
         try:
             RunFolder.require_free(self.path)
         except (UserError, OSError) as error:

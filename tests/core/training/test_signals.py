@@ -4,10 +4,11 @@ import signal
 
 import pytest
 
+from core.system import stop_signals
 from core.training.signals import StopRequest
 
 
-@pytest.mark.parametrize("number", StopRequest.SIGNALS)
+@pytest.mark.parametrize("number", stop_signals())
 def test_the_first_signal_is_noted_and_the_second_acts(number: signal.Signals) -> None:
     before = signal.getsignal(number)
     acted: list[int] = []
@@ -25,8 +26,8 @@ def test_the_first_signal_is_noted_and_the_second_acts(number: signal.Signals) -
 
 
 def test_handlers_come_back() -> None:
-    before = [signal.getsignal(number) for number in StopRequest.SIGNALS]
+    before = [signal.getsignal(number) for number in stop_signals()]
     with StopRequest() as should_stop:
         pass
-    assert [signal.getsignal(number) for number in StopRequest.SIGNALS] == before
+    assert [signal.getsignal(number) for number in stop_signals()] == before
     assert not should_stop()

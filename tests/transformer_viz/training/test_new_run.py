@@ -180,7 +180,7 @@ def test_start_leads_to_the_wrong_field_instead(desk: Desk) -> None:
     assert desk.dialog.focusWidget() is desk.dialog.settings.rows["max_positions"].editor
 
 
-@pytest.mark.parametrize("name", ["", "..", "a/b", "what?"])
+@pytest.mark.parametrize("name", ["", "..", "a/b", "what?", "aux", "a."])
 def test_a_name_that_is_no_folder(desk: Desk, name: str) -> None:
     desk.dialog.name.selectAll()
     QTest.keyClicks(desk.dialog.name, name) if name else desk.dialog.name.clear()
