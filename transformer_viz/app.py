@@ -27,6 +27,7 @@ from PySide6.QtWidgets import QApplication
 from core.bundled import model_path
 from core.errors import UserError
 from core.files import is_there
+from core.system import stop_signals
 from transformer_viz.backend import TorchBackend
 from transformer_viz.bundled import FIRST_TEXT, icon
 from transformer_viz.controller import Controller
@@ -36,6 +37,7 @@ from transformer_viz.engine import Engine
 from transformer_viz.garbage import GarbageCollector
 from transformer_viz.launch import Options
 from transformer_viz.log import end_log, log_folder, start_log
+from transformer_viz.opened_files import Application, FileRequests
 from transformer_viz.options import ThemeChoice
 from transformer_viz.screenshot import Screenshot
 from transformer_viz.session import Session
@@ -53,7 +55,7 @@ def run(options: Options) -> int:
         Qt.HighDpiScaleFactorRoundingPolicy.PassThrough
     )
     sys.setswitchinterval(0.001)  # the event loop need not wait longer for a thread that computes
-    app = QApplication(["transformer-viz"])
+    app = Application(["transformer-viz"])
     app.setApplicationDisplayName("Transformer Viz")
     app.setDesktopFileName("transformer-viz")
     app.setWindowIcon(QIcon(str(icon())))
@@ -72,7 +74,7 @@ def run(options: Options) -> int:
     return code
 
 
-def _show(app: QApplication, options: Options, log: Path | None) -> tuple[int, bool]:
+def _show(app: Application, options: Options, log: Path | None) -> tuple[int, bool]:
     """The exit code, and whether a thread does not end."""
     file = SettingsFile(_settings_folder(options))
     reset = file.set_aside() if options.reset else None
@@ -98,7 +100,11 @@ def _show(app: QApplication, options: Options, log: Path | None) -> tuple[int, b
         window.resize(*size)
     for sentence in filter(None, (reset, notice, lost and f"{lost}{file.keep_beside()}")):
         window.show_notice(sentence)
+    requests = FileRequests(window.files.documents.open, window, options=_kept(options))
+    requests.refused.connect(window.show_notice)
+    app.fileWanted.connect(requests.add)
     window.show()
+    requests.open_elsewhere(options.files[1:])
     # after the window has been painted, so that loading never delays it
     QTimer.singleShot(0, lambda: _start(window, controller, options))
     screenshot = None
@@ -117,7 +123,7 @@ def _restore(
     """Show what the settings say was shown last; a sentence on the parts that could not be."""
     settings, comparison = controller.settings, controller.comparison
     first = FIRST_TEXT if settings.text is None else settings.text
-    as_before = options.text is None and options.file is None
+    as_before = options.text is None and not options.files
 
     def compare() -> None:
         comparison.choose_text(settings.second_text)
@@ -146,7 +152,7 @@ def _restore(
 
 def _start(window: Window, controller: Controller, options: Options) -> None:
     """Open the model, and what was asked for beside it: a trace, a session or a text."""
-    path = None if options.file is None else model_path(str(options.file))
+    path = model_path(str(options.files[0])) if options.files else None
     settings, documents = controller.settings, window.files.documents
     if path is None or _kind(path) is Kind.CHECKPOINT:
         controller.open_first(path)
@@ -169,6 +175,15 @@ def _log_qt(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None
     if "propagateSizeHints" not in message and kind is not QtMsgType.QtDebugMsg:
         print(f"Qt: {message}", file=sys.stderr)
         logging.getLogger("qt").warning(message)
+
+
+def _kept(options: Options) -> list[str]:
+    """What other windows are told as well."""
+    folder = options.config_dir
+    return [
+        *(["--theme", options.theme] if options.theme else []),
+        *(["--config-dir", str(folder.absolute())] if folder is not None else []),
+    ]
 
 
 def _settings_folder(options: Options) -> Path | None:
@@ -206,7 +221,7 @@ def _errors_shown() -> Iterator[None]:
 
 @contextmanager
 def _interruptible(app: QApplication) -> Iterator[None]:
-    """Ctrl-C closes the window: a byte on a socket wakes Qt, so that Python sees the signal."""
+    """A signal to stop closes the window: a byte on a socket wakes Qt, so that Python sees it."""
     awake, wake = socket.socketpair()
     for end in (awake, wake):
         end.setblocking(False)
@@ -214,7 +229,7 @@ def _interruptible(app: QApplication) -> Iterator[None]:
     notifier.activated.connect(lambda: awake.recv(64))
     handlers = {
         number: signal.signal(number, lambda _number, _frame: app.exit())
-        for number in (signal.SIGINT, signal.SIGTERM)
+        for number in stop_signals()
     }
     descriptor = signal.set_wakeup_fd(wake.fileno())
     try:

@@ -23,7 +23,7 @@ from core.huge_pages import ask_for_huge_pages
 class Options:
     """What the command line asks of the window; None stands for the user's own setting."""
 
-    file: Path | None = None
+    files: tuple[Path, ...] = ()  # all but the first are opened in windows of their own
     text: str | None = None
     screenshot: Path | None = None
     theme: str | None = None
@@ -42,10 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     from transformer_viz.preflight import problem
 
     found = problem(offscreen=options.screenshot is not None)
-    file = options.file
     # a window says itself what it cannot open, but a bare name may be a mistyped command
-    if file is not None and not _is_known(file) and (found is not None or _is_bare(file)):
-        found = _unknown(file)
+    for file in options.files:
+        if not _is_known(file) and (found is not None or _is_bare(file)):
+            found = _unknown(file)
+            break
     if found is not None:
         print(f"transformer-viz: {found}", file=sys.stderr)
         return 2
@@ -57,6 +58,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: list[str]) -> Options:
+    parser = window_parser()
+    values = vars(parser.parse_args(arguments))
+    values["files"] = tuple(values["files"])
+    if len(values["files"]) > 1 and values["screenshot"] is not None:
+        parser.error("--screenshot takes one FILE")
+    return Options(**values)
+
+
+def window_parser() -> argparse.ArgumentParser:
+    """Return a parser of the options of the window."""
     parser = argparse.ArgumentParser(
         prog="transformer-viz",
         description="Show the attention of every layer and head of a translating Transformer, "
@@ -65,12 +76,12 @@ def _parse(arguments: list[str]) -> Options:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "file",
-        nargs="?",
+        "files",
+        nargs="*",
         type=Path,
         metavar="FILE",
         help="model, trace, session or text to open, or the name of a bundled model "
-        "(default: the last session)",
+        "(default: the last session); several open in a window each",
     )
     parser.add_argument("--text", metavar="T", help="sentence to start with")
     parser.add_argument(
@@ -92,7 +103,7 @@ def _parse(arguments: list[str]) -> Options:
         help="start with default settings; the previous ones are kept as a backup",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
-    return Options(**vars(parser.parse_args(arguments)))
+    return parser
 
 
 def _is_known(file: Path) -> bool:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_options_of_the_window(tmp_path: Path) -> None:
     arguments = ["m.safetensors", "--text", "Hi.", "--size", "800x600", "--theme", "dark"]
     assert launch._parse(arguments) == Options(
-        file=Path("m.safetensors"), text="Hi.", size=(800, 600), theme="dark"
+        files=(Path("m.safetensors"),), text="Hi.", size=(800, 600), theme="dark"
     )
     assert launch._parse([]) == Options()
 

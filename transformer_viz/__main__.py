@@ -1,0 +1,8 @@
+"""python -P -m transformer_viz …: the program where its command is not installed."""
+
+import sys
+
+from transformer_viz.entry import main
+
+if __name__ == "__main__":
+    sys.exit(main())
