@@ -157,7 +157,7 @@ def name_problem(name: str) -> str:
     The rules are the same everywhere, because folders are copied from one system to another.
     """
     if not name.strip(". ") or _FORBIDDEN.search(name):
-        return f"A name must not be empty and must not contain any of {_SIGNS}."
+        return f"A folder needs a name without {_SIGNS} in it."
     if _RESERVED.fullmatch(name) or name.endswith((".", " ")):
         return f"Windows allows no folder called {name!r}; choose another name."
     return ""
