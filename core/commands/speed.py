@@ -12,10 +12,10 @@ from core.counted import counted
 from core.model.kernels import PRESENT
 from core.model.measuring import Kept, best_choice, measured
 from core.model.processor import processor
-from core.model.product_choice import AUTO, ROWS, VARIABLE, wished
-from core.model.timings import Table, Timings
+from core.model.product_choice import AUTO, VARIABLE, wished
+from core.model.timings import TIMED_ROWS, Table, Timings
 
-PATIENCE = 2.0
+PATIENCE = 5.0
 """Seconds allowed for measuring what is not known yet."""
 
 
@@ -54,7 +54,8 @@ def report(*, as_json: bool) -> str:
         lines.append(f"chosen by {VARIABLE}={wished()}")
     if not timings.complete:
         lines.append(
-            "Other programs kept the machine busy, so some timings are missing; run this again."
+            "Other programs kept the machine too busy to confirm the timings that are missing. "
+            "They are measured again the next time; until then, what is named above is used."
         )
     lines += ["", *_timings(timings), "", f"saved in {kept.path}"]
     return "\n".join(lines)
@@ -64,11 +65,11 @@ def _timings(timings: Timings) -> Iterator[str]:
     """Yield the milliseconds of a product, one line for each size of W and number of rows."""
     yield f"{'milliseconds':<24}" + "".join(f"{name:>15}" for name in PRESENT)
     for title, table, rows in (
-        ("256 → 1024", timings.small, ROWS),
-        ("512 → 2048", timings.large, ROWS),
-        ("256 → 1024, training", timings.training, (128,)),
+        ("256 → 1024", timings.small, TIMED_ROWS["small"]),
+        ("512 → 2048", timings.large, TIMED_ROWS["large"]),
+        ("256 → 1024, training", timings.training, TIMED_ROWS["training"]),
     ):
-        yield from _rows(title, table or [], rows)
+        yield from _rows(title, table, rows)
 
 
 def _rows(title: str, table: Table, rows: tuple[int, ...]) -> Iterator[str]:

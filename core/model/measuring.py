@@ -6,35 +6,41 @@ Legend: N rows, D inputs, V outputs.
 from __future__ import annotations
 
 import json
+import math
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from core.errors import UserError
 from core.files import atomic_write_text
-from core.model.kernels import PRESENT, onednn
+from core.model.kernels import PRESENT, Prepared, onednn
 from core.model.processor import processor
 from core.model.product import choose
 from core.model.product_choice import AUTO, ONEDNN, ROWS, TORCH, ProductChoice, forced, wished
-from core.model.timings import Table, Timings, choice_of
+from core.model.timings import Timings, agree, choice_of
 from core.remote.cache import cache_folder
 
 BUDGET = 0.05
 """Seconds that measuring may take at a time; what is not known by then is measured next time."""
-_ROUNDS = 2
-_HOPELESS = 1.3  # times the best of the first round
+_LEAST_ROUNDS, _MOST_ROUNDS = 6, 30
+_EXACT = sys.platform != "win32"  # there, processor time is counted in steps of 16 ms
 _SMALL, _LARGE = (256, 1024), (512, 2048)  # D and V
 _TRAINING_ROWS = 128
 _QUIET = 0.8  # of the processor's time was ours
+_METHOD = 2  # of measuring; what another one found is not read
 _MOST_BYTES = 1 << 20
+
+_Key = TypeVar("_Key", str, int)
 
 
 class _NotNowError(Exception):
-    """The time is over, or the machine is busy."""
+    """The time is over, or no result was confirmed."""
 
 
 def best_choice(
@@ -87,8 +93,8 @@ def require_present(kernel: str) -> None:
 def measured(known: Timings, limit: int, budget: float) -> Timings:
     """Add what is not known yet, in the order in which it matters, as far as the time goes.
 
-    What was disturbed by other programs is not kept, and kernels whose numbers differ from
-    torch's by more than rounding are left out. Torch's random generator stays where it is.
+    Only what ``_confirmed`` confirms is kept, and kernels whose numbers differ from torch's by
+    more than rounding are left out. Torch's random generator stays where it is.
 
     Args:
         limit: the most threads.
@@ -104,19 +110,15 @@ def measured(known: Timings, limit: int, budget: float) -> Timings:
             seconds = _by_threads(counts, lambda: small.product(4) + large.product(4))
             timings = timings.with_(threads=seconds)
         torch.set_num_threads(timings.best_threads or limit)
-        if timings.large is None:
-            with _undisturbed():
-                timings = timings.with_(large=large.times(ROWS[:-1]))
-        if timings.small is None:
-            with _undisturbed():
-                timings = timings.with_(small=small.times(ROWS))
+        for table, trial in (("large", large), ("small", small)):
+            for rows in timings.missing_rows(table):
+                timings = timings.with_row(table, trial.times(rows))
         if timings.training_threads is None:
             seconds = _by_threads(counts, lambda: small.product(_TRAINING_ROWS))
             timings = timings.with_(training_threads=seconds)
         torch.set_num_threads(timings.best_training_threads or limit)
-        if timings.training is None:
-            with _undisturbed():
-                timings = timings.with_(training=[small.training_times()])
+        for _ in timings.missing_rows("training"):
+            timings = timings.with_row("training", small.training_times())
     except _NotNowError:
         pass
     finally:
@@ -124,30 +126,34 @@ def measured(known: Timings, limit: int, budget: float) -> Timings:
     return timings
 
 
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Raises _NotNowError afterwards if other programs had a part of the time."""
-    wall, own = time.perf_counter(), time.process_time()
-    yield
-    if time.process_time() - own < _QUIET * (time.perf_counter() - wall):
-        raise _NotNowError
+def _confirmed(timed: Mapping[_Key, Callable[[], float]]) -> dict[_Key, float]:
+    """The least of several timings of each, taken in turn so that a disturbance meets all alike.
+
+    Even and odd rounds give two independent results, which have to agree; until they do, there
+    are more rounds.
+
+    Raises:
+        _NotNowError: they do not, even after the most rounds, or the time is over.
+    """
+    halves: tuple[dict[_Key, float], ...] = tuple(dict.fromkeys(timed, math.inf) for _ in range(2))
+    for number in range(_MOST_ROUNDS):
+        half = halves[number % 2]
+        for key, seconds in timed.items():
+            half[key] = min(half[key], seconds())
+        if number + 1 >= _LEAST_ROUNDS and agree(*halves):
+            return {key: min(half[key] for half in halves) for key in timed}
+    raise _NotNowError
 
 
 def _by_threads(counts: Iterable[int], seconds: Callable[[], float]) -> dict[int, float]:
-    """The best seconds for each number of threads.
+    """The seconds for each number of threads."""
 
-    Threads that wait for each other keep their cores busy, so that on a quiet machine the
-    processor's time is the seconds times the threads.
-    """
-    best: dict[int, float] = {}
-    for count in counts:
+    def with_threads(count: int) -> float:
         torch.set_num_threads(count)
         seconds()  # the threads start
-        wall, own = time.perf_counter(), time.process_time()
-        best[count] = min(seconds() for _ in range(_ROUNDS + 1))
-        if time.process_time() - own < _QUIET * count * (time.perf_counter() - wall):
-            raise _NotNowError
-    return best
+        return seconds()
+
+    return _confirmed({count: partial(with_threads, count) for count in counts})
 
 
 class _Trial:
@@ -159,22 +165,30 @@ class _Trial:
         self._weight = self._x.repeat(outputs // max(ROWS), 1)
         self._deadline = deadline
 
+    @cached_property
+    def _prepared(self) -> dict[str, Prepared]:
+        return {name: kernel.prepare(self._weight) for name, kernel in PRESENT.items()}
+
     def product(self, rows: int) -> float:
-        """Seconds of torch's own."""
+        """Seconds of torch's own, on all threads.
+
+        Threads that wait for each other keep their cores busy, so that on a quiet machine the
+        processor's time is the seconds times the threads.
+        """
         kernel, x = PRESENT[TORCH], self._x[:rows]
-        return self._seconds(lambda: kernel.multiply(x, self._weight, self._weight, None))
+        return self._seconds(
+            lambda: kernel.multiply(x, self._weight, self._weight, None),
+            cores=torch.get_num_threads(),
+        )
 
-    def times(self, rows: Iterable[int]) -> Table:
-        """For each number of rows the seconds of each kernel."""
-        weight = self._weight
-        prepared = {name: kernel.prepare(weight) for name, kernel in PRESENT.items()}
+    def times(self, rows: int) -> dict[str, float]:
+        """The seconds of each kernel with so many rows."""
+        x, weight = self._x[:rows], self._weight
 
-        def action(name: str, x: Tensor) -> Callable[[], Tensor]:
-            return lambda: PRESENT[name].multiply(x, prepared[name], weight, None)
+        def action(name: str) -> Callable[[], Tensor]:
+            return lambda: PRESENT[name].multiply(x, self._prepared[name], weight, None)
 
-        return [
-            self._fair({name: action(name, self._x[:count]) for name in PRESENT}) for count in rows
-        ]
+        return self._fair({name: action(name) for name in PRESENT})
 
     def training_times(self) -> dict[str, float]:
         """Of a product and its two gradients, by each kernel that serves in training."""
@@ -200,26 +214,28 @@ class _Trial:
         return self._fair(actions)
 
     def _fair(self, actions: Mapping[str, Callable[[], Tensor]]) -> dict[str, float]:
-        """The best seconds of each, in rounds, so that a disturbance meets all alike."""
+        """The seconds of each whose result is right."""
         expected = actions[TORCH]()
         tolerance = 1e-4 * float(expected.abs().max())
         right = {}
         for name, action in actions.items():
             self._check()
             if torch.allclose(action(), expected, rtol=1e-4, atol=tolerance):
-                right[name] = action
-        best = {name: self._seconds(action) for name, action in right.items()}
-        promising = [name for name in right if best[name] < _HOPELESS * min(best.values())]
-        for _ in range(_ROUNDS - 1):
-            for name in promising:
-                best[name] = min(best[name], self._seconds(right[name]))
-        return best
+                right[name] = partial(self._seconds, action)
+        return _confirmed(right)
 
-    def _seconds(self, action: Callable[[], object]) -> float:
+    def _seconds(self, action: Callable[[], object], cores: int = 1) -> float:
+        """The thread's processor time if torch uses no other thread, since that does not count
+        other programs; else the time that passes, or infinity if fewer cores were ours for a part
+        of it."""
         self._check()
-        start = time.perf_counter()
+        alone = _EXACT and torch.get_num_threads() == 1
+        clock = time.thread_time if alone else time.perf_counter
+        own, start = time.process_time(), clock()
         action()
-        return time.perf_counter() - start
+        seconds, own = clock() - start, time.process_time() - own
+        disturbed = _EXACT and not alone and own < _QUIET * cores * seconds
+        return math.inf if disturbed else seconds
 
     def _check(self) -> None:
         if time.perf_counter() > self._deadline:
@@ -236,7 +252,7 @@ class Kept:
     @classmethod
     def of_this_machine(cls, limit: int) -> Kept:
         """For at most so many threads."""
-        key = f"{processor()}; torch {torch.__version__}; {limit} threads"
+        key = f"{processor()}; torch {torch.__version__}; {limit} threads; method {_METHOD}"
         return cls(cache_folder(None) / "products.json", key)
 
     def read(self) -> Timings:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from core.model.product_choice import (
@@ -20,31 +21,38 @@ from core.model.product_choice import (
 )
 
 Table: TypeAlias = list[dict[str, float]]
-"""For each number of rows, seconds by kernel."""
+"""Seconds by kernel, for each of the first numbers of rows, in the order of ``ROWS``."""
+
+TIMED_ROWS = {"small": ROWS, "large": ROWS[:-1], "training": ROWS[-1:]}
+"""The numbers of rows that each table is about; a large W with the most rows is not timed."""
 
 _GAIN = 0.95  # of the time: what another kernel, or number of threads, has to save to be taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
-    """Seconds; None for what is not known.
+    """Seconds that products took.
 
     Attributes:
-        threads, training_threads: of a few products, by the number of threads.
-        small, large: of a product with a small or a large W, by the number of rows; a large one
-            with the most rows is not timed.
-        training: of a product and its two gradients; one row.
+        threads, training_threads: of a few products, by the number of threads; None if not known.
+        small, large: of a product with a small or a large W; rows that are missing are not known.
+        training: of a product and its two gradients.
     """
 
     threads: dict[int, float] | None = None
     training_threads: dict[int, float] | None = None
-    small: Table | None = None
-    large: Table | None = None
-    training: Table | None = None
+    small: Table = field(default_factory=list)
+    large: Table = field(default_factory=list)
+    training: Table = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
-        return all(value is not None for value in self.to_dict().values())
+        known = self.threads is not None and self.training_threads is not None
+        return known and not any(map(self.missing_rows, TIMED_ROWS))
+
+    def missing_rows(self, table: str) -> tuple[int, ...]:
+        """The numbers of rows of one of ``TIMED_ROWS`` that are not known yet."""
+        return TIMED_ROWS[table][len(getattr(self, table)) :]
 
     @property
     def best_threads(self) -> int | None:
@@ -59,6 +67,10 @@ class Timings:
         """A copy with these parts known."""
         return dataclasses.replace(self, **parts)
 
+    def with_row(self, table: str, seconds: dict[str, float]) -> Timings:
+        """A copy in which the first missing row of this table is known."""
+        return self.with_(**{table: [*getattr(self, table), seconds]})
+
     def to_dict(self) -> dict[str, Any]:
         """JSON values."""
         return dataclasses.asdict(self)
@@ -70,9 +82,7 @@ class Timings:
             return cls(
                 threads=_by_threads(values["threads"]),
                 training_threads=_by_threads(values["training_threads"]),
-                small=_table(values["small"], len(ROWS)),
-                large=_table(values["large"], len(ROWS) - 1),
-                training=_table(values["training"], 1),
+                **{name: _table(values[name], len(rows)) for name, rows in TIMED_ROWS.items()},
             )
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError("these are no timings") from error
@@ -83,10 +93,10 @@ def choice_of(timings: Timings, present: Collection[str]) -> ProductChoice:
     choice = dataclasses.replace(
         UNMEASURED, threads=timings.best_threads, training_threads=timings.best_training_threads
     )
-    if timings.training is not None:
+    if not timings.missing_rows("training"):
         (seconds,) = _only(timings.training, present)
         choice = dataclasses.replace(choice, training=_best(seconds, TORCH))
-    if timings.small is not None and timings.large is not None:
+    if not timings.missing_rows("small") and not timings.missing_rows("large"):
         small, large = _only(timings.small, present), _only(timings.large, present)
         choice = dataclasses.replace(choice, **_inference(small, large))
     return choice
@@ -126,8 +136,14 @@ def _inference(small: Table, large: Table) -> dict[str, Any]:
 
 def _best(seconds: Mapping[Any, float], usual: Any) -> Any:
     """The key with the fewest seconds; the usual one unless another gains."""
-    fastest = min(seconds, key=lambda key: seconds[key])
+    fastest = min(seconds, key=seconds.__getitem__)
     return fastest if seconds[fastest] < _GAIN * seconds[usual] else usual
+
+
+def agree(one: Mapping[Any, float], other: Mapping[Any, float]) -> bool:
+    """Whether two measurements of the same keys differ by less than what decides a choice."""
+    pairs = [(one[key], other[key]) for key in one]
+    return all(_GAIN * max(pair) <= min(pair) < math.inf for pair in pairs)
 
 
 def _only(table: Table, present: Collection[str]) -> Table:
@@ -143,11 +159,9 @@ def _by_threads(values: Any) -> dict[int, float] | None:
     return threads
 
 
-def _table(rows: Any, count: int) -> Table | None:
-    if rows is None:
-        return None
+def _table(rows: Any, most: int) -> Table:
     table = [{str(name): _seconds(value) for name, value in row.items()} for row in rows]
-    if len(table) != count or any(TORCH not in row or set(row) - set(KERNELS) for row in table):
+    if len(table) > most or any(TORCH not in row or set(row) - set(KERNELS) for row in table):
         raise ValueError("these are no times of kernels")
     return table
 

@@ -16,6 +16,7 @@ from core.model.timings import Timings
 def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(measuring, "cache_folder", lambda _: tmp_path)
     monkeypatch.setattr(measuring, "_QUIET", 0.0)
+    monkeypatch.setattr(measuring, "agree", lambda one, other: True)
     monkeypatch.setattr("core.commands.speed.PATIENCE", 60.0)
 
 
@@ -53,3 +54,13 @@ def test_a_kernel_that_does_not_exist(
     monkeypatch.setenv(VARIABLE, "blas")
     assert main(["info", "--speed"]) == 1
     assert f"{VARIABLE} is 'blas'; allowed are auto, torch" in capsys.readouterr().err
+
+
+def test_it_says_what_is_not_confirmed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.setattr(measuring, "agree", lambda one, other: False)
+    monkeypatch.setattr("core.commands.speed.PATIENCE", 0.2)
+    assert main(["info", "--speed"]) == 0
+    assert "too busy to confirm the timings that are missing" in capsys.readouterr().out

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from typing import Any
 
 import pytest
 
 from core.model.product_choice import KERNELS, ROWS, UNMEASURED
-from core.model.timings import Timings, choice_of
+from core.model.timings import Timings, agree, choice_of
 
 EVEN = dict.fromkeys(KERNELS, 1.0)
 ALL = Timings(
@@ -20,10 +21,11 @@ ALL = Timings(
 
 
 def test_written_and_read() -> None:
-    for timings in (Timings(), ALL, Timings(threads={4: 0.5})):
+    for timings in (Timings(), ALL, Timings(threads={4: 0.5}, large=[EVEN])):
         assert Timings.from_dict(json.loads(json.dumps(timings.to_dict()))) == timings
     assert ALL.complete
-    assert not dataclasses.replace(ALL, small=None).complete
+    for part in ({"threads": None}, {"small": [EVEN] * 3}, {"training": []}):
+        assert not dataclasses.replace(ALL, **part).complete
 
 
 @pytest.mark.parametrize(
@@ -38,7 +40,8 @@ def test_written_and_read() -> None:
         {"training": [{"torch": float("nan")}]},
         {"training": [{"torch": "1"}]},
         {"training": [{"torch": 1.0, "magic": 1.0}]},
-        {"small": [EVEN]},
+        {"small": [EVEN] * 5},
+        {"small": None},
     ],
 )
 def test_what_are_no_timings(changes: dict[str, Any]) -> None:
@@ -51,8 +54,25 @@ def test_what_are_no_timings(changes: dict[str, Any]) -> None:
 
 def test_what_is_not_known_stays_as_it_was() -> None:
     assert choice_of(Timings(), KERNELS) == UNMEASURED
-    only_small = Timings(small=[EVEN | {"onednn": 0.1}] * len(ROWS))
-    assert choice_of(only_small, KERNELS) == UNMEASURED
+    fast = EVEN | {"onednn": 0.1}
+    for partly in (Timings(small=[fast] * 4), Timings(small=[fast] * 4, large=[fast] * 2)):
+        assert choice_of(partly, KERNELS) == UNMEASURED
+
+
+def test_rows_are_learned_one_by_one() -> None:
+    timings = Timings()
+    assert timings.missing_rows("large") == (1, 4, 32)
+    timings = timings.with_row("large", EVEN)
+    assert timings.missing_rows("large") == (4, 32)
+    assert timings.missing_rows("small") == ROWS
+    assert timings.missing_rows("training") == (128,)
+
+
+def test_agreement_is_by_less_than_what_decides() -> None:
+    assert agree({"a": 1.0, "b": 2.0}, {"a": 1.04, "b": 1.95})
+    assert not agree({"a": 1.0, "b": 2.0}, {"a": 1.06, "b": 2.0})
+    assert not agree({"a": 1.0, "b": 2.0}, {"a": 1.0, "b": 3.0})
+    assert not agree({"a": math.inf}, {"a": math.inf})
 
 
 def test_the_simplest_stays_unless_another_gains() -> None:
