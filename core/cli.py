@@ -18,7 +18,7 @@ from core.errors import UserError
 from core.huge_pages import ask_for_huge_pages
 
 COMMANDS = {
-    "translate": "translate sentences, one line each",
+    "translate": "translate lines, sentence by sentence",
     "trace": "save the attention of one sentence as .npz",
     "info": "describe a model or a preset",
     "import": "convert a Marian model to a single file",

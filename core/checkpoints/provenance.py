@@ -52,6 +52,17 @@ def left_out_note(name: str, left_out: tuple[str, ...]) -> str:
     )
 
 
+def source_language(provenance: Mapping[str, Any]) -> str:
+    """Return the code of the language that a model reads; "" if its file does not say.
+
+    Models that this program trains read English.
+    """
+    if "imported" not in provenance:
+        return "en"
+    both = provenance.get("languages", ())
+    return str(both[0]) if len(both) == 2 else ""
+
+
 def _split(
     values: Mapping[str, Any], checks: Mapping[str, Check]
 ) -> tuple[dict[str, Any], list[str]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from core.bundled import model_path
 from core.checkpoints.kinds import Kind, recognise
 from core.commands.counting import Counting
+from core.commands.sentences import splitter
 from core.commands.translate import (
     add_search_arguments,
     add_speed_arguments,
@@ -81,6 +82,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="seed for the sentences of --gold (default: 0)"
     )
+    parser.add_argument(
+        "--split-sentences",
+        action="store_true",
+        help="translate each sentence of a line by itself, as translate does (default: lines as a "
+        "whole, so that scores stay comparable with those of other programs)",
+    )
     add_search_arguments(parser)
     add_speed_arguments(parser)
     parser.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:N or mps")
@@ -96,6 +103,8 @@ def run(args: argparse.Namespace) -> int:
         raise UserError("--record saves the result in a model file; create one with import first.")
     if args.record and args.int8:
         raise UserError("--record is for the results of the unquantised model; leave out --int8.")
+    if args.gold and args.split_sentences:
+        raise UserError("--gold scores generated lines as a whole; leave out --split-sentences.")
     scores = _run_gold(args) if args.gold else _run_references(args)
     if args.record:
         from core.checkpoints.native import add_scores
@@ -108,7 +117,7 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     """Print the scores and return them by the name of the test set."""
     from core.checkpoints.split import split_of
     from core.corpus.aligned import names_of
-    from core.decoding.translate import translate
+    from core.decoding.translate import translate_passages
     from core.evaluation.metrics import score, tokenizer_for
 
     test_set = pair = None
@@ -120,15 +129,20 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
         sentences = _from_files(args.source, args.reference)
     checkpoint = _load(args)
     search = chosen_search(args, checkpoint.provenance)
-    translations = translate(
+    split_line = splitter(checkpoint, whole_lines=not args.split_sentences)
+    passages = [split_line(source) for source, _ in sentences]
+    translations = translate_passages(
         checkpoint.model,
         checkpoint.tokenizer,
-        [source for source, _ in sentences],
+        passages,
         search,
         progress=Counting(len(sentences), sys.stderr, as_json=args.json),
     )
     scores = score(
-        [translation.text for translation in translations],
+        [
+            passage.joined([part.text for part in parts])
+            for passage, parts in zip(passages, translations, strict=True)
+        ],
         [references for _, references in sentences],
         tokenize=args.tokenize or tokenizer_for("" if pair is None else pair.partition("-")[2]),
         test_set=test_set,
@@ -137,6 +151,8 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     name = args.test_set or (names_of(args.corpus)[0] if args.corpus else args.source.name)
     split = None if args.test_set else split_of(name, checkpoint.provenance)
     result = {"sentences": len(sentences), **scores.to_dict()}
+    if args.split_sentences:
+        result["split_sentences"] = True
     if split is not None:
         result["split"] = split.value
         print(f"{name}: {split.warning}.", file=sys.stderr)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from core.corpus.line_reader import LONGEST_LINE
 from core.errors import UserError
 
 if TYPE_CHECKING:
+    from core.checkpoints.native import Checkpoint
+    from core.text.passage import Passage
     from core.text.tokenizer import Tokenizer
 
 _PIECE = 1 << 16
@@ -65,28 +68,41 @@ def _text(raw: bytes, *, first: bool) -> str | None:
         return None
 
 
+def splitter(checkpoint: Checkpoint, *, whole_lines: bool) -> Callable[[str], Passage]:
+    """Return what makes a line the sentences that the model translates one by one."""
+    from core.checkpoints.provenance import source_language
+    from core.text.passage import Passage
+
+    if whole_lines:
+        return Passage.whole
+    language = source_language(checkpoint.provenance)
+    return partial(Passage.of, language=language, tokens=checkpoint.tokenizer.languages)
+
+
 def within(
-    chunks: Iterable[list[str]], where: str, tokenizer: Tokenizer, longest: int
-) -> Iterator[list[str]]:
+    chunks: Iterable[list[Passage]], where: str, tokenizer: Tokenizer, longest: int
+) -> Iterator[list[Passage]]:
     """Yield the same lists, as long as no sentence has more than ``longest`` tokens.
 
     Args:
+        chunks: a passage for each line.
         where: what holds the lines, for the error message.
 
     Raises:
-        UserError: a sentence is longer. Those before it have been yielded.
+        UserError: a sentence is longer. The lines before its own have been yielded.
     """
     number = 0
     for chunk in chunks:
-        for place, text in enumerate(chunk):
+        for place, passage in enumerate(chunk):
             number += 1
-            tokens = _tokens(text, tokenizer, longest)
+            tokens = max(_tokens(one, tokenizer, longest) for one in passage.questions)
             if tokens > longest:
                 if place:
                     yield chunk[:place]
                 raise UserError(
-                    f"Line {number:,} of {where} has {tokens:,} tokens; the limit is {longest:,}. "
-                    f"Split it into sentences, or raise the limit with --longest {tokens}."
+                    f"Line {number:,} of {where} has a sentence of {tokens:,} tokens; the limit is "
+                    f"{longest:,}. Divide it, or raise the limit with "
+                    f"--longest {tokens}."
                 )
         yield chunk
 

@@ -11,7 +11,11 @@ from core.commands.translate import add_search_arguments, chosen_search
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", metavar="TEXT", help="the sentence to translate")
+    parser.add_argument(
+        "text",
+        metavar="TEXT",
+        help="the sentence to translate; a text of several is translated as one",
+    )
     parser.add_argument(
         "-o", "--out", type=Path, required=True, metavar="OUT.npz", help="the trace file to write"
     )

@@ -1,4 +1,4 @@
-"""transformer-viz translate: translate line by line."""
+"""transformer-viz translate: translate line by line, and each line sentence by sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.bundled import model_path
 from core.commands.counting import Counting
-from core.commands.sentences import piped, within
+from core.commands.sentences import piped, splitter, within
 from core.errors import UserError
 from core.fields import require
 from core.model.product_choice import AUTO, WISHES
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from core.checkpoints.native import Checkpoint
     from core.decoding.config import SearchConfig
     from core.decoding.translate import Translation
+    from core.text.passage import Passage
 
 CHUNK = 1_000
 LONGEST = 1_000  # tokens of a sentence: far beyond what any was trained on, and still seconds
@@ -32,11 +33,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
         metavar="TEXT",
-        help="sentences to translate (default: the lines of stdin)",
+        help="lines to translate, each of one or more sentences (default: the lines of stdin)",
     )
     what.add_argument("--file", type=Path, metavar="F", help="translate the lines of a file")
     add_search_arguments(parser)
     add_speed_arguments(parser)
+    parser.add_argument(
+        "--whole-lines",
+        action="store_true",
+        help="translate a line of several sentences as one; by default each sentence is translated "
+        "by itself, and the translations are joined by the spaces of the line",
+    )
     parser.add_argument(
         "--longest",
         type=int,
@@ -120,26 +127,27 @@ def run(args: argparse.Namespace) -> int:
 
         to_int8(checkpoint.model)
     search = chosen_search(args, checkpoint.provenance)
+    split = splitter(checkpoint, whole_lines=args.whole_lines)
     tokenizer, longest = checkpoint.tokenizer, args.longest
+    texts = _chunks(given) if given is not None else piped(sys.stdin.buffer)
+    where = "standard input" if given is None else str(args.file or "the arguments")
+    chunks = within(([split(text) for text in chunk] for chunk in texts), where, tokenizer, longest)
     if given is not None:
-        where = "the arguments" if args.file is None else str(args.file)
-        chunks = iter(list(within(_chunks(given), where, tokenizer, longest)))
-        _answer(chunks, checkpoint, search, len(given), as_json=args.json)
-    else:
-        chunks = within(piped(sys.stdin.buffer), "standard input", tokenizer, longest)
-        _answer(chunks, checkpoint, search, None, as_json=args.json)
+        chunks = iter(list(chunks))
+    total = None if given is None else len(given)
+    _answer(chunks, checkpoint, search, total, as_json=args.json)
     return 0
 
 
 def _given(args: argparse.Namespace) -> list[str] | None:
-    """Return the sentences, or None if they come through standard input."""
+    """Return the lines, or None if they come through standard input."""
     if args.file is not None:
         from core.corpus.aligned import read_lines
 
         return read_lines(args.file)
     for number, text in enumerate(args.text, start=1):
         if any("\ud800" <= character <= "\udfff" for character in text):
-            raise UserError(f"Sentence {number:,} of the arguments is not valid UTF-8; correct it.")
+            raise UserError(f"Line {number:,} of the arguments is not valid UTF-8; correct it.")
     return args.text or None
 
 
@@ -149,22 +157,22 @@ def _chunks(texts: list[str]) -> Iterator[list[str]]:
 
 
 def _answer(
-    chunks: Iterator[list[str]],
+    chunks: Iterator[list[Passage]],
     checkpoint: Checkpoint,
     search: SearchConfig,
     total: int | None,
     *,
     as_json: bool,
 ) -> None:
-    """Print a line for each sentence as soon as its chunk is translated."""
-    from core.decoding.translate import translate
+    """Print a line for each passage as soon as its chunk is translated."""
+    from core.decoding.translate import translate_passages
 
     tell = Counting(total, sys.stderr, as_json=as_json)
     answered = 0
     try:
         for chunk in chunks:
             before = answered
-            found = translate(
+            found = translate_passages(
                 checkpoint.model,
                 checkpoint.tokenizer,
                 chunk,
@@ -173,8 +181,12 @@ def _answer(
             )
             answered += len(chunk)
             tell.end()
-            for source, best in zip(chunk, found, strict=True):
-                print(_as_json(source, best, checkpoint) if as_json else one_line(best.text))
+            for passage, parts in zip(chunk, found, strict=True):
+                if as_json:
+                    line = _passage_as_json(passage, parts, checkpoint)
+                    print(json.dumps(line, ensure_ascii=False))
+                else:
+                    print(one_line(passage.joined([best.text for best in parts])))
             sys.stdout.flush()
     finally:
         tell.end()
@@ -185,13 +197,32 @@ def one_line(text: str) -> str:
     return text.replace("\r", " ").replace("\n", " ")
 
 
-def _as_json(source: str, best: Translation, checkpoint: Checkpoint) -> str:
+def _passage_as_json(
+    passage: Passage, parts: tuple[Translation, ...], checkpoint: Checkpoint
+) -> dict[str, Any]:
+    """Return one object; where there are several sentences, with one for each of them in it."""
+    if len(parts) == 1:
+        return _as_json(passage.text, parts[0], checkpoint)
+    sentences = [
+        _as_json(source, best, checkpoint)
+        for source, best in zip(passage.questions, parts, strict=True)
+    ]
+    return {
+        "source": passage.text,
+        "translation": passage.joined([best.text for best in parts]),
+        "log_probability": sum(best.log_probability for best in parts),
+        "score": sum(best.score for best in parts),
+        "tokens": [token for sentence in sentences for token in sentence["tokens"]],
+        "sentences": sentences,
+    }
+
+
+def _as_json(source: str, best: Translation, checkpoint: Checkpoint) -> dict[str, Any]:
     target = checkpoint.tokenizer.target
-    result = {
+    return {
         "source": source,
         "translation": best.text,
         "log_probability": best.log_probability,
         "score": best.score,
         "tokens": [target.token(id).piece for id in best.ids],
     }
-    return json.dumps(result, ensure_ascii=False)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from core.decoding.batching import batches_by_length
 from core.decoding.config import GREEDY, SearchConfig
 from core.decoding.hypothesis import Hypothesis
 from core.decoding.search import proceed, search
 from core.model.transformer import Transformer
+from core.text.passage import Passage
 from core.text.tokenizer import Tokenizer
 
 _CACHE_POSITIONS = 8192
@@ -57,6 +59,35 @@ def translate(
         Translation(tokenizer.target.decode(best.ids), best.ids, best.log_probability, best.score)
         for best in best_hypotheses(model, sources, config, check=check, progress=progress)
     ]
+
+
+def translate_passages(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    passages: Sequence[Passage],
+    config: SearchConfig = GREEDY,
+    *,
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[tuple[Translation, ...]]:
+    """Translate each passage sentence by sentence, the sentences of all of them in common batches.
+
+    Args:
+        progress: told, after each batch, how many passages that is about.
+
+    Raises:
+        UserError: as ``translate``.
+    """
+    questions = [question for passage in passages for question in passage.questions]
+    found = iter(
+        translate(
+            model,
+            tokenizer,
+            questions,
+            config,
+            progress=lambda done: progress(done * len(passages) // len(questions)),
+        )
+    )
+    return [tuple(islice(found, len(passage.spans))) for passage in passages]
 
 
 def best_hypotheses(

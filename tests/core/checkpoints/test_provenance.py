@@ -13,7 +13,7 @@ from core.bundled import bundled_models
 from core.checkpoints.card import model_card
 from core.checkpoints.header import Header, read_header
 from core.checkpoints.native import save_checkpoint
-from core.checkpoints.provenance import checked, left_out_note
+from core.checkpoints.provenance import checked, left_out_note, source_language
 from core.checkpoints.split import split_of
 from core.cli import main
 from core.config import ModelConfig
@@ -117,3 +117,16 @@ def test_info_names_it(
 def test_it_translates(altered: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["translate", "--model", str(altered), "a"]) == 0
     assert capsys.readouterr().out.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("provenance", "language"),
+    [
+        ({}, "en"),
+        ({"imported": "x", "languages": ["de", "fr"]}, "de"),
+        ({"imported": "x", "languages": ["fr"]}, ""),
+        ({"imported": "x"}, ""),
+    ],
+)
+def test_the_language_that_a_model_reads(provenance: dict[str, object], language: str) -> None:
+    assert source_language(provenance) == language

@@ -73,6 +73,24 @@ def test_a_repeated_source_is_one_sentence_with_several_references(
     assert result["chrf_signature"].startswith("nrefs:var|")
 
 
+def test_lines_stay_whole_unless_sentences_are_asked_for(
+    tmp_path: Path, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = " ".join(SOURCES)
+    path = lines(tmp_path / "a.tsv", [f"{whole}\t{' '.join(OUTPUT.values())}"])
+    monkeypatch.setitem(OUTPUT, whole, "Etwas ganz anderes.")
+    assert evaluate("--corpus", path)["chrf"] < 50
+    result = evaluate("--corpus", path, "--split-sentences")
+    assert result["chrf"] == pytest.approx(100.0)
+    assert result["sentences"] == 1
+    assert result["split_sentences"] is True
+
+
+def test_generated_lines_are_not_split(command: Callable[..., int], trained: Path) -> None:
+    with pytest.raises(UserError, match="leave out --split-sentences"):
+        command("evaluate", "--model", trained / "model.safetensors", "--gold", "--split-sentences")
+
+
 def test_a_downloaded_test_set(
     tmp_path: Path, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch
 ) -> None:

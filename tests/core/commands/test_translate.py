@@ -201,10 +201,58 @@ def test_json_lines(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert all(one["score"] < 0 for one in objects if one["tokens"])
 
 
+SEVERAL = "the animal was tired.  Dr. Street was tired.\tThe animal!"
+SENTENCES = ["the animal was tired.", "Dr. Street was tired.", "The animal!"]
+
+
+def test_a_line_of_several_sentences_is_translated_one_by_one(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["translate", "--model", str(model)]
+    assert main([*words, *SENTENCES]) == 0
+    first, second, third = lines(capsys)
+    assert main([*words, SEVERAL, SENTENCES[0]]) == 0
+    assert lines(capsys) == [f"{first}  {second}\t{third}", first]
+    assert main([*words, "--json", *SENTENCES]) == 0
+    alone = [json.loads(line) for line in lines(capsys)]
+    assert main([*words, "--json", SEVERAL]) == 0
+    (line,) = lines(capsys)
+    found = json.loads(line)
+    assert [one["source"] for one in found["sentences"]] == SENTENCES
+    assert [one["translation"] for one in found["sentences"]] == [first, second, third]
+    assert found["source"] == SEVERAL
+    assert found["translation"] == f"{first}  {second}\t{third}"
+    assert found["tokens"] == [token for one in alone for token in one["tokens"]]
+    for name in ("log_probability", "score"):
+        assert found[name] == pytest.approx(sum(one[name] for one in alone), rel=1e-4)
+
+
+def test_whole_lines_are_translated_as_one_sentence(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["translate", "--model", str(model), "--whole-lines", "--json", SEVERAL]) == 0
+    (line,) = lines(capsys)
+    checkpoint = load_checkpoint(model)
+    (whole,) = translate(checkpoint.model, checkpoint.tokenizer, [SEVERAL], SearchConfig(beam=4))
+    found = json.loads(line)
+    assert found["translation"] == whole.text
+    assert "sentences" not in found
+
+
+def test_the_longest_sentence_counts_and_not_the_line(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["translate", "--model", str(model), "--longest", "12"]
+    text = "The animal was tired. " * 4
+    assert main([*words, text]) == 0
+    assert main([*words, "--whole-lines", text]) == 1
+    assert "Line 1 of the arguments has a sentence of" in capsys.readouterr().err
+
+
 def test_arguments_that_are_no_text(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As Python passes on bytes that are not UTF-8."""
     assert main(["translate", "--model", str(model), "the animal", "caf\udce9"]) == 1
-    assert "Sentence 2 of the arguments is not valid UTF-8" in capsys.readouterr().err
+    assert "Line 2 of the arguments is not valid UTF-8" in capsys.readouterr().err
     assert main(["translate", "--model", str(model), "--json", "\t"]) == 0
     assert json.loads(lines(capsys)[0])["source"] == "\t"
 
