@@ -14,6 +14,7 @@ from transformer_viz.comparison import Comparison
 from transformer_viz.decoding import Decoding
 from transformer_viz.distance_probe import DistanceProbe
 from transformer_viz.engine import Engine, Explanation
+from transformer_viz.explorer import Explorer
 from transformer_viz.gate_effect import GateEffect
 from transformer_viz.gates import ALL_ON, Gates, restored_gates, saved_gates
 from transformer_viz.gating import Gating
@@ -37,18 +38,14 @@ STALE_AFTER = 150  # ms without an answer before the picture is shown as stale
 SAVE_AFTER = 1_000  # ms without a change before the settings are written
 
 
-class Controller(QObject):
+class Controller(Explorer):
     """Turns typed text and opened files into requests, and answers into session state.
 
     The last good model and trace stay until better ones have arrived.
     """
 
-    noticed = Signal(str)  # one sentence that the user should read once
-    openFailed = Signal(str)  # of a file, one that matters until another one is opened
     settingsChanged = Signal(object)  # Settings
     unknownChanged = Signal(object)  # list of [start, end) characters
-    settled = Signal(object)  # Status: nothing is being computed any more
-    closing = Signal()  # what is shown for the moment is to be put back before it is remembered
 
     def __init__(
         self,
@@ -141,12 +138,6 @@ class Controller(QObject):
         gates: Gates = ALL_ON,
         search: Search | None = None,
     ) -> None:
-        """Load a model beside the one in use, which it replaces once it is there, with these gates
-        and this search, else the one that it brings along.
-
-        A `passing` one is soon replaced by the next: what is selected and the gates stay, it is
-        not remembered for the next start, and nothing is said if it is gone already.
-        """
         self._passing = path if passing else None
         self._gates, self._saved_search = gates, search
         self._engine.load(path)
@@ -167,8 +158,6 @@ class Controller(QObject):
             self.open(chosen, gates=restored_gates(self._settings.gates) if as_before else ALL_ON)
 
     def translate(self, text: str, selection: Selection | None = None) -> None:
-        """Show this text, and its translation as soon as there is one, with this selection in it,
-        else with what is selected now."""
         self._wanted = selection
         self._trace_file = None
         self._session.set_origin("")
@@ -204,14 +193,11 @@ class Controller(QObject):
 
     @property
     def trace_file(self) -> Path | None:
-        """The file that the trace shown was read from; None if the model made it."""
         return self._trace_file
 
     def show_trace(
         self, trace: Trace, path: Path, selection: Selection | None = None, about: str = ""
     ) -> None:
-        """Show a trace from a file, until the text is edited: the model then answers again.
-        `about` says in the status line what it is, in place of the file's name."""
         self._engine.cancel_explain()
         self._stop_waiting()
         self._wanted = None

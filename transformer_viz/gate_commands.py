@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QAction
@@ -12,18 +12,18 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from core.counted import counted
 from core.files import is_same
+from core.text.tokens import Token
 from transformer_viz.actions import Actions
-from transformer_viz.controller import Controller
-from transformer_viz.gate_effect import Sample
+from transformer_viz.explorer import Explorer
+from transformer_viz.gate_effect import GateEffect, Sample
 from transformer_viz.gates import ALL_ON, STRONGEST, alone, scaled, silenced, switched
+from transformer_viz.gating import Gating
 from transformer_viz.question_box import QuestionBox
 from transformer_viz.session import Session
 from transformer_viz.training.child import Child
 from transformer_viz.views.gate_bar import GateBar
 from transformer_viz.views.gate_controls import STEP
-
-if TYPE_CHECKING:
-    from transformer_viz.window import Window
+from transformer_viz.views.host import Host
 
 MODELS = "Models (*.safetensors)"
 PAIRS = "Sentence pairs (*.tsv *.tmx *.gz *.bz2 *.xz *.zip);;All files (*)"
@@ -35,21 +35,25 @@ _KEPT = (
 
 
 class GateCommands(QObject):
-    def __init__(self, window: Window, session: Session, controller: Controller) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(
+        self, host: Host, session: Session, explorer: Explorer, gating: Gating, effect: GateEffect
+    ) -> None:
+        super().__init__(host)
+        self._host = host
         self._session = session
-        self._controller = controller
+        self._explorer = explorer
+        self._gating = gating
+        self._effect = effect
         self._pruned: Path | None = None  # being written
         self._said = ""  # by the process that writes it
         self._child = Child(self)
         self._child.progressed.connect(self._on_said)
         self._child.finished.connect(self._on_pruned)
-        self._child.failed.connect(window.show_notice)
+        self._child.failed.connect(host.show_notice)
 
     def add_to(self, actions: Actions) -> None:
         menu = self._menu = actions.menu("Hea&d", "Switch o&ff")
-        session, effect = self._session, self._controller.effect
+        session, effect = self._session, self._effect
         heads = [
             actions.add("gate_off", menu, "&Toggle heads", self._switch, "Ctrl+M"),
             actions.add("gate_alone", menu, "&Isolate in layer", self._leave_alone, "Ctrl+Shift+M"),
@@ -82,17 +86,19 @@ class GateCommands(QObject):
 
     def bar(self, actions: Actions) -> GateBar:
         shown = (actions["gates_effect"], actions["prune"], actions["gates_open"])
-        desk = self._controller
-        return GateBar(self._session, desk.gating, desk.effect, shown)
+        return GateBar(self._session, self._gating, self._effect, shown)
 
     def pop_up(self, place: QPoint) -> None:
         self._menu.popup(place)
 
-    def mark_changes(self) -> None:
-        """In the translation, where it is the model's own with these gates."""
-        change = self._controller.gating.change
-        own = change is not None and change.after is self._session.trace
-        self._window.chips.mark(change.steps if own and change is not None else {})
+    @property
+    def marks(self) -> Mapping[int, Token | None]:
+        """The steps of the translation that the gates changed, each with the token that was there
+        before; none where the translation is not the model's own with these gates."""
+        change = self._gating.change
+        if change is None or change.after is not self._session.trace:
+            return {}
+        return change.steps
 
     def close(self) -> None:
         """A file that is being written is given up; none is left half written."""
@@ -121,7 +127,7 @@ class GateCommands(QObject):
     # The effect on a sample
 
     def _measure(self) -> None:
-        effect = self._controller.effect
+        effect = self._effect
         if effect.has_sentences:
             effect.measure(effect.next_sample)
         else:
@@ -130,9 +136,9 @@ class GateCommands(QObject):
     def ask_for_pairs(self) -> None:
         """And measure on them."""
         title = "Choose one table of pairs, or two aligned files: source, then target"
-        names, _filter = QFileDialog.getOpenFileNames(self._window, title, "", PAIRS)
+        names, _filter = QFileDialog.getOpenFileNames(self._host, title, "", PAIRS)
         if names:
-            self._controller.effect.measure(Sample(",".join(names[:2])))
+            self._effect.measure(Sample(",".join(names[:2])))
 
     # Pruning
 
@@ -141,7 +147,7 @@ class GateCommands(QObject):
         assert model is not None, "the command is disabled without a model"
         start = Path.home() / f"{model.name}-pruned.safetensors"
         name, _filter = QFileDialog.getSaveFileName(
-            self._window, "Save a model without the heads that are off", str(start), MODELS
+            self._host, "Save a model without the heads that are off", str(start), MODELS
         )
         if name:
             path = Path(name)
@@ -152,12 +158,12 @@ class GateCommands(QObject):
         model = self._session.model
         assert model is not None, "the command is disabled without a model"
         if is_same(path, model.path):
-            self._window.show_notice(SAME_FILE)
+            self._host.show_notice(SAME_FILE)
             return
         heads = [f"--head={head.code}" for head in silenced(self._session.gates)]
         self._pruned, self._said = path, ""
         self._child.run(["prune", "--model", str(model.path), *heads, "-o", str(path)])
-        self._window.say(f"Pruning {counted(len(heads), 'head')}…")
+        self._host.say(f"Pruning {counted(len(heads), 'head')}…")
 
     def _on_said(self, line: str) -> None:
         self._said = line
@@ -169,11 +175,11 @@ class GateCommands(QObject):
             "Transformer Viz",
             f"{path.name} has been saved. Open it?",
             f"{self._said.removeprefix(f'{path}: ').capitalize()}. {_KEPT}",
-            self._window,
+            self._host,
         )
         box.addButton("&Open", QMessageBox.ButtonRole.AcceptRole)
         box.addButton("&Keep the current model", QMessageBox.ButtonRole.RejectRole)
-        box.accepted.connect(lambda: self._controller.open(path))
+        box.accepted.connect(lambda: self._explorer.open(path))
         box.open()
 
 

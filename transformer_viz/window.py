@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFrame,
     QGridLayout,
-    QMainWindow,
     QMenu,
     QPushButton,
     QSplitter,
@@ -41,6 +40,7 @@ from transformer_viz.theme import GRID, Theme, ThemeManager, set_role
 from transformer_viz.training.commands import TrainingCommands
 from transformer_viz.views.focus import step_focus
 from transformer_viz.views.heads_map import HeadsMap
+from transformer_viz.views.host import Host
 from transformer_viz.views.inspector import Inspector
 from transformer_viz.views.language_captions import LanguageCaptions
 from transformer_viz.views.measured_heads import MeasuredHeads
@@ -63,10 +63,11 @@ HEADS_NARROWEST, HEADS_WIDEST = 300, 480
 INSPECTOR_WIDTH = 280
 DEFAULT_SIZE = (1440, 900)
 SAID_FOR = 6_000  # ms
+MAPS = ("heatmap", "links", "scores")  # the views that show the cell of a head
 OPENING = "opening"  # what a notice is about
 
 
-class Window(QMainWindow):
+class Window(Host):
     def __init__(
         self,
         session: Session,
@@ -91,8 +92,15 @@ class Window(QMainWindow):
         self.files = FileCommands(self, session, controller)
         self.help = HelpCommands(self, session, log)
         self.training = TrainingCommands(self, session, controller, runs)
-        self.heads = HeadsCommands(self, session, controller)
-        self.gates = GateCommands(self, session, controller)
+        self.heads = HeadsCommands(
+            self,
+            session,
+            controller,
+            controller.heads,
+            controller.resolving,
+            controller.decoding.score_target,
+        )
+        self.gates = GateCommands(self, session, controller, controller.gating, controller.effect)
         self.hub = HubCommands(self, cache)
         self.presentation = Presentation(self, controller)
         self.history = History(session, controller, self)
@@ -111,17 +119,18 @@ class Window(QMainWindow):
     def theme(self) -> Theme:
         return self._themes.theme
 
+    @property
+    def views(self) -> QWidget:
+        return self.stage
+
     def show_text(self, text: str, selection: Selection | None = None) -> None:
-        """Put a text into the source field and translate it."""
         self.source.set_text(text)
         self._controller.translate(self.source.text(), selection)
 
     def show_notice(self, text: str) -> None:
-        """A sentence that stays until it is closed."""
         self.notice.show_message(text)
 
     def say(self, text: str) -> None:
-        """A sentence that goes by itself."""
         self.status_line.showMessage(text, SAID_FOR)
 
     def end(self) -> None:
@@ -218,7 +227,7 @@ class Window(QMainWindow):
         self.stage.viewChanged.connect(lambda view: controller.change_settings(view=view))
         self.heads_map.picture.menuWanted.connect(self.gates.pop_up)
         for changed in (self._session.traceChanged, controller.gating.changed):
-            changed.connect(self.gates.mark_changes)
+            changed.connect(self._mark_changes)
         self._session.modelChanged.connect(self._show_model)
         self._session.textChanged.connect(self._show_text)
         self._themes.themeChanged.connect(self.apply_theme)
@@ -235,14 +244,24 @@ class Window(QMainWindow):
 
     def _on_edited(self, text: str) -> None:
         self._controller.translate(text)
-        if self.hint.isVisible():
-            self.hint.close_message()
+        self.make_room()
 
     def edit_text(self) -> None:
         self.source.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_view(self, name: str) -> None:
         self.stage.show_view(name)
+
+    def show_a_map(self) -> None:
+        if self.stage.current not in MAPS:
+            self.show_view(MAPS[0])
+
+    def open_file(self, path: Path) -> None:
+        self.files.documents.open(path)
+
+    def make_room(self) -> None:
+        if self.hint.isVisible():
+            self.hint.close_message()
 
     def step_head(self, layers: int, heads: int) -> None:
         selection = self._session.selection
@@ -284,6 +303,9 @@ class Window(QMainWindow):
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     # -- what others say
+
+    def _mark_changes(self) -> None:
+        self.chips.mark(self.gates.marks)
 
     def _show_failure(self, text: str) -> None:
         """Why a file was not opened: until another one is."""

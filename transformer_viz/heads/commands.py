@@ -2,47 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QDockWidget, QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from core.analysis.head_csv import heads_csv
 from core.errors import UserError
 from core.files import atomic_write_text
 from core.trace.trace import Head
 from transformer_viz.actions import Actions
-from transformer_viz.controller import Controller
+from transformer_viz.explorer import Explorer
+from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.panel import MAP, RESOLVING, TABLE, HeadsPanel
 from transformer_viz.heads.report import Evidence
+from transformer_viz.heads.resolving import Resolving
 from transformer_viz.heads.showing import EvidenceShowing
 from transformer_viz.options import ColorMap
 from transformer_viz.session import Session
 from transformer_viz.theme import Theme
-from transformer_viz.views.focus import hide_panel
-
-if TYPE_CHECKING:
-    from transformer_viz.window import Window
-
-HEIGHT_SHARE = 0.38  # of the window's height, when the dock is shown
-FOR_THE_EXPLORER = 480  # px of it that are left at least, for a map that can be read
-LEAST_HEIGHT = 200  # px
-MAPS = ("heatmap", "links", "scores")
-"""The views that show the cell of a head."""
+from transformer_viz.views.dock import Dock
+from transformer_viz.views.host import Host
 
 
 class HeadsCommands(QObject):
     """The commands of the Heads panel, whose dock is made on first use."""
 
-    def __init__(self, window: Window, session: Session, controller: Controller) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(
+        self,
+        host: Host,
+        session: Session,
+        explorer: Explorer,
+        analysis: HeadAnalysis,
+        resolving: Resolving,
+        score_target: Callable[[str, str], object],
+    ) -> None:
+        """`score_target` shows a given translation, said to be what its second argument says."""
+        super().__init__(host)
+        self._host = host
         self._session = session
-        self._controller = controller
-        self._showing = EvidenceShowing(session, controller, window.show_text, self)
+        self._explorer = explorer
+        self._analysis = analysis
+        self._resolving = resolving
+        self._showing = EvidenceShowing(session, explorer, host.show_text, score_target, self)
         self.panel: HeadsPanel | None = None
-        self.dock: QDockWidget | None = None
+        self.dock: Dock | None = None
 
     def add_to(self, actions: Actions) -> None:
         menu = actions.menu("Hea&d")
@@ -53,7 +58,7 @@ class HeadsCommands(QObject):
 
     def toggle(self) -> None:
         if self.dock is not None and self.dock.isVisible():
-            hide_panel(self.dock, self._window.stage)
+            self.dock.put_away()
         else:
             self.show()
 
@@ -85,36 +90,19 @@ class HeadsCommands(QObject):
 
     def _shown(self) -> HeadsPanel:
         panel = self._made()
-        dock = self.dock
-        assert dock is not None
-        if not dock.isVisible():
-            dock.show()
-            whole = self._window.height()
-            height = min(round(whole * HEIGHT_SHARE), max(LEAST_HEIGHT, whole - FOR_THE_EXPLORER))
-            self._window.hint.close_message()  # its place is needed
-            self._window.resizeDocks([dock], [height], Qt.Orientation.Vertical)
-        dock.raise_()
+        assert self.dock is not None
+        self.dock.bring_up()
         return panel
 
     def _made(self) -> HeadsPanel:
         if self.panel is None:
-            controller = self._controller
-            self.panel = HeadsPanel(self._session, controller.heads, controller.resolving)
+            self.panel = HeadsPanel(self._session, self._analysis, self._resolving)
             self.panel.resolving.showWanted.connect(self._show_head)
             self.panel.showWanted.connect(self._show_evidence)
             self.panel.csvWanted.connect(self._ask_for_csv)
-            self.panel.set_color_map(self._controller.settings.color_map)
-            self.panel.apply_theme(self._window.theme)
-            self.dock = QDockWidget(self._window)
-            self.dock.setObjectName("heads")
-            self.dock.setAllowedAreas(Qt.DockWidgetArea.AllDockWidgetAreas)
-            self.dock.setWidget(self.panel)
-            area = Qt.DockWidgetArea.BottomDockWidgetArea
-            beside = self._window.training.dock
-            self._window.addDockWidget(area, self.dock)
-            if beside is not None and self._window.dockWidgetArea(beside) is area:
-                self._window.tabifyDockWidget(beside, self.dock)
-            self.dock.hide()
+            self.panel.set_color_map(self._explorer.settings.color_map)
+            self.panel.apply_theme(self._host.theme)
+            self.dock = Dock(self._host, "heads", "Heads", self.panel)
             for changed in (self._session.modelChanged, self._session.originChanged):
                 changed.connect(self._say_whose)
             self._say_whose()
@@ -129,20 +117,16 @@ class HeadsCommands(QObject):
         self.dock.setWindowTitle(f"Heads{of}{apart}")
 
     def _show_evidence(self, head: Head, evidence: Evidence) -> None:
-        self._show_a_map()
+        self._host.show_a_map()
         self._showing.show(head, evidence)
 
     def _show_head(self, head: Head) -> None:
         """The sentence of the pair that is looked at, with this head and the row of "it"."""
-        resolving = self._controller.resolving
+        resolving = self._resolving
         sentence = resolving.sentence
         if sentence is not None:
-            self._show_a_map()
-            self._window.show_text(sentence.text, resolving.selection(head))
-
-    def _show_a_map(self) -> None:
-        if self._window.stage.current not in MAPS:
-            self._window.show_view(MAPS[0])
+            self._host.show_a_map()
+            self._host.show_text(sentence.text, resolving.selection(head))
 
     def _ask_for_csv(self) -> None:
         model, panel = self._session.model, self.panel
@@ -150,7 +134,7 @@ class HeadsCommands(QObject):
         assert panel is not None
         start = str(Path.home() / f"{model.name}-heads.csv")
         name, _filter = QFileDialog.getSaveFileName(
-            self._window, "Save heads as CSV", start, "CSV (*.csv)"
+            self._host, "Save heads as CSV", start, "CSV (*.csv)"
         )
         if name:
             self.save_csv(Path(name) if Path(name).suffix else Path(f"{name}.csv"))
@@ -161,6 +145,6 @@ class HeadsCommands(QObject):
         try:
             atomic_write_text(path, heads_csv([each.csv_row for each in self.panel.table.order]))
         except UserError as error:
-            self._window.show_notice(str(error))
+            self._host.show_notice(str(error))
         else:
-            self._window.say(f"{path.name} has been saved.")
+            self._host.say(f"{path.name} has been saved.")

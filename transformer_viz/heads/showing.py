@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt
 
 from core.text.words import word_span
 from core.trace.trace import AttentionKind, Head
-from transformer_viz.controller import Controller
+from transformer_viz.explorer import Explorer
 from transformer_viz.heads.report import Evidence
 from transformer_viz.selection import Selection
 from transformer_viz.session import Phase, Session
@@ -26,16 +26,18 @@ class EvidenceShowing(QObject):
     def __init__(
         self,
         session: Session,
-        controller: Controller,
+        explorer: Explorer,
         show_text: Callable[[str, Selection], object],
+        score_target: Callable[[str, str], object],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._controller = controller
+        self._explorer = explorer
         self._show_text = show_text
+        self._score_target = score_target
         self._wanted: tuple[Head, Evidence] | None = None  # not shown yet
-        controller.settled.connect(self._on_settled)
+        explorer.settled.connect(self._on_settled)
         # after the decoding has gone to its own step
         session.traceChanged.connect(self._on_trace, Qt.ConnectionType.QueuedConnection)
 
@@ -48,7 +50,7 @@ class EvidenceShowing(QObject):
 
     def _is_translated(self, source: str) -> bool:
         trace = self._session.trace
-        from_model = self._controller.trace_file is None
+        from_model = self._explorer.trace_file is None
         ready = self._session.status.phase is Phase.READY
         return ready and from_model and trace is not None and trace.text == source
 
@@ -67,7 +69,7 @@ class EvidenceShowing(QObject):
         if self._is_there():
             self._select()
         else:
-            self._controller.decoding.score_target(evidence.target, ORIGIN)
+            self._score_target(evidence.target, ORIGIN)
 
     def _on_trace(self) -> None:
         if self._wanted is not None and self._is_there():

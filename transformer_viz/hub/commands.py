@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
 from transformer_viz.hub.dialog import GetModel
 from transformer_viz.hub.download import ModelDownload
 from transformer_viz.theme import Theme
-
-if TYPE_CHECKING:
-    from transformer_viz.window import Window
+from transformer_viz.views.host import Host
 
 
 class HubCommands(QObject):
     """The commands of the hub; their dialog is made on first use."""
 
-    def __init__(self, window: Window, cache: Path | None = None) -> None:
+    def __init__(self, host: Host, cache: Path | None = None) -> None:
         """`cache`: in place of the user's own folder for caches."""
-        super().__init__(window)
-        self._window = window
+        super().__init__(host)
+        self._host = host
         self.download = ModelDownload(cache, self)
         self.dialog: GetModel | None = None
         self.download.arrived.connect(self._on_arrived)
@@ -29,9 +26,9 @@ class HubCommands(QObject):
     def show(self) -> None:
         self.download.refresh()
         if self.dialog is None:
-            self.dialog = GetModel(self.download, self._window)
-            self.dialog.openWanted.connect(self._window.files.documents.open)
-            self.dialog.apply_theme(self._window.theme)
+            self.dialog = GetModel(self.download, self._host)
+            self.dialog.openWanted.connect(self._host.open_file)
+            self.dialog.apply_theme(self._host.theme)
         self.dialog.show()
         self.dialog.raise_()
         self.dialog.search.setFocus()
@@ -48,4 +45,4 @@ class HubCommands(QObject):
 
     def _on_arrived(self, repository: str) -> None:
         if self.dialog is None or not self.dialog.isVisible():
-            self._window.say(f"{repository} has been downloaded; open it with File ▸ Get a model.")
+            self._host.say(f"{repository} has been downloaded; open it with File ▸ Get a model.")

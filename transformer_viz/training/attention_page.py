@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from core.errors import UserError
 from core.training.probe import Probe
 from core.training.probe_log import ProbeLog, read_probe_log
-from transformer_viz.controller import Controller
+from transformer_viz.explorer import Explorer
 from transformer_viz.session import Session
 from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, LIGHT, Theme, set_role
@@ -39,11 +39,9 @@ from transformer_viz.views.wording import plain_tooltip
 class AttentionPage(Panel):
     """← → on the slider move from step to step and begin the replay, Space plays it."""
 
-    def __init__(
-        self, session: Session, controller: Controller, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, session: Session, explorer: Explorer, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.replay = Replay(session, controller, self)
+        self.replay = Replay(session, explorer, self)
         self._run: Run | None = None
         self._log: ProbeLog | None = None
         self._problem = ""

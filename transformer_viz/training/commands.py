@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QCheckBox, QDockWidget, QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QMessageBox, QWidget
 
 from core.errors import UserError
 from transformer_viz.actions import Actions
-from transformer_viz.controller import Controller
+from transformer_viz.explorer import Explorer
 from transformer_viz.question_box import QuestionBox
 from transformer_viz.session import Session
 from transformer_viz.theme import Theme
@@ -20,15 +20,11 @@ from transformer_viz.training.follow import Follow
 from transformer_viz.training.panel import TrainingPanel
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.runs import Runs, runs_folder
-from transformer_viz.views.focus import hide_panel
+from transformer_viz.views.dock import Dock
+from transformer_viz.views.host import Host
 
 if TYPE_CHECKING:
     from transformer_viz.training.new_run import NewRun
-    from transformer_viz.window import Window
-
-HEIGHT_SHARE = 0.42  # of the window's height, when the dock is shown
-FOR_THE_EXPLORER = 520  # px of it that are left at least, for a map that can be read
-LEAST_HEIGHT = 180  # px
 
 
 class TrainingCommands(QObject):
@@ -36,23 +32,23 @@ class TrainingCommands(QObject):
 
     def __init__(
         self,
-        window: Window,
+        host: Host,
         session: Session,
-        controller: Controller,
+        explorer: Explorer,
         folder: Path | None = None,
     ) -> None:
         """`folder`: of the runs; the user's own by default."""
-        super().__init__(window)
-        self._window = window
+        super().__init__(host)
+        self._host = host
         self._session = session
-        self._controller = controller
+        self._explorer = explorer
         self._folder = folder
         self._dialog: NewRun | None = None
         self._note: QMessageBox | None = None  # that runs go on, while it is open
         self._told = False
         self.runs: Runs | None = None
         self.panel: TrainingPanel | None = None
-        self.dock: QDockWidget | None = None
+        self.dock: Dock | None = None
 
     def add_to(self, actions: Actions) -> None:
         menu = actions.menu("T&raining")
@@ -62,21 +58,15 @@ class TrainingCommands(QObject):
 
     def toggle(self) -> None:
         if self.dock is not None and self.dock.isVisible():
-            hide_panel(self.dock, self._window.stage)
+            self.dock.put_away()
         else:
             self.show()
 
     def show(self) -> TrainingPanel:
         """Show the panel and give it the keyboard."""
         panel = self._made()
-        dock = self.dock
-        assert dock is not None
-        if not dock.isVisible():
-            dock.show()
-            whole = self._window.height()
-            height = min(round(whole * HEIGHT_SHARE), max(LEAST_HEIGHT, whole - FOR_THE_EXPLORER))
-            self._window.resizeDocks([dock], [height], Qt.Orientation.Vertical)
-        dock.raise_()
+        assert self.dock is not None
+        self.dock.bring_up()
         panel.focus_part().setFocus(Qt.FocusReason.ShortcutFocusReason)
         return panel
 
@@ -89,7 +79,7 @@ class TrainingCommands(QObject):
         self._new_run_dialog().show()
 
     def ask_for_run(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self._window, "Open run", "")
+        folder = QFileDialog.getExistingDirectory(self._host, "Open run", "")
         if folder:
             self.open_run(Path(folder))
 
@@ -99,7 +89,7 @@ class TrainingCommands(QObject):
         try:
             run = panel.runs.open(path)
         except UserError as error:
-            self._controller.openFailed.emit(str(error))
+            self._explorer.openFailed.emit(str(error))
         else:
             self.show()
             panel.choose(run)
@@ -117,7 +107,7 @@ class TrainingCommands(QObject):
     def may_close(self) -> bool:
         """Whether there is nothing to say; else say that runs go on, and close after that."""
         going = [run for run in self.runs or () if run.state.alive]
-        if not going or self._told or not self._controller.settings.tell_of_runs:
+        if not going or self._told or not self._explorer.settings.tell_of_runs:
             return True
         if self._note is None:
             self._note = self._say_that_they_go_on(going)
@@ -134,29 +124,22 @@ class TrainingCommands(QObject):
 
     def _made(self) -> TrainingPanel:
         if self.panel is None:
-            settings = self._controller.settings
+            settings = self._explorer.settings
             self.runs = Runs(self._folder or runs_folder(), settings.runs, parent=self)
-            self.runs.knownChanged.connect(
-                lambda known: self._controller.change_settings(runs=known)
-            )
+            self.runs.knownChanged.connect(lambda known: self._explorer.change_settings(runs=known))
             self.panel = TrainingPanel(self.runs)
-            attention = AttentionPage(self._session, self._controller)
+            attention = AttentionPage(self._session, self._explorer)
             self.panel.add_page("Attent&ion", attention, attention)
-            follow = Follow(self._session, self._controller)
+            follow = Follow(self._session, self._explorer)
             follow.begun.connect(attention.replay.close)
             self.runs.changed.connect(partial(follow.show_list, self.runs))
             self.panel.set_corner(follow, follow)
             self.panel.newWanted.connect(self.new_run)
             self.panel.likeWanted.connect(self.new_run_like)
-            self.panel.openWanted.connect(self._controller.open)
-            self.panel.said.connect(self._window.say)
-            self.panel.apply_theme(self._window.theme)
-            self.dock = QDockWidget("Training", self._window)
-            self.dock.setObjectName("training")
-            self.dock.setAllowedAreas(Qt.DockWidgetArea.AllDockWidgetAreas)
-            self.dock.setWidget(self.panel)
-            self._window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.dock)
-            self.dock.hide()
+            self.panel.openWanted.connect(self._explorer.open)
+            self.panel.said.connect(self._host.say)
+            self.panel.apply_theme(self._host.theme)
+            self.dock = Dock(self._host, "training", "Training", self.panel)
             self.runs.watch()
         return self.panel
 
@@ -166,9 +149,9 @@ class TrainingCommands(QObject):
         if self._dialog is None:
             from transformer_viz.training.new_run import NewRun  # brings the lexicon along
 
-            self._dialog = NewRun(panel.runs, self._window)
+            self._dialog = NewRun(panel.runs, self._host)
             self._dialog.started.connect(self._on_started)
-            self._dialog.apply_theme(self._window.theme)
+            self._dialog.apply_theme(self._host.theme)
         return self._dialog
 
     def _on_started(self, run: Run) -> None:
@@ -179,7 +162,7 @@ class TrainingCommands(QObject):
             "Training continues",
             goes_on(runs),
             "Nothing is lost: the Training panel finds it again at the next start.",
-            self._window,
+            self._host,
         )
         box.setIcon(QMessageBox.Icon.Information)
         close = box.addButton("C&lose window", QMessageBox.ButtonRole.AcceptRole)
@@ -196,10 +179,10 @@ class TrainingCommands(QObject):
     def _on_told(self, close: bool, never_again: bool) -> None:
         self._note = None
         if never_again:
-            self._controller.change_settings(tell_of_runs=False)
+            self._explorer.change_settings(tell_of_runs=False)
         if close:
             self._told = True
-            self._window.close()
+            self._host.close()
 
 
 def goes_on(runs: list[Run]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from transformer_viz.controller import Controller
+from transformer_viz.explorer import Explorer
 from transformer_viz.session import Session
 from transformer_viz.theme import Theme
 from transformer_viz.training.run import Run
@@ -25,13 +25,11 @@ class Follow(QPushButton):
 
     begun = Signal()  # before the first checkpoint is opened
 
-    def __init__(
-        self, session: Session, controller: Controller, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, session: Session, explorer: Explorer, parent: QWidget | None = None) -> None:
         super().__init__("Follow", parent)
         self.setCheckable(True)
         self._session = session
-        self._controller = controller
+        self._explorer = explorer
         self._chosen: Run | None = None  # in the list
         self._run: Run | None = None  # followed
         self._opened: Path | None = None  # by this switch, the last one
@@ -40,7 +38,7 @@ class Follow(QPushButton):
         self.toggled.connect(self._on_toggled)
         session.modelChanged.connect(self._on_model)
         session.traceChanged.connect(self._on_trace)
-        controller.settled.connect(self._on_settled)
+        explorer.settled.connect(self._on_settled)
         self._name_it()
 
     def show_runs(self, runs: Sequence[Run]) -> None:
@@ -84,8 +82,8 @@ class Follow(QPushButton):
         """Not a trace from a file, which no checkpoint would change."""
         self._beginning = True
         self.begun.emit()
-        if self._controller.trace_file is not None:
-            self._controller.translate(self._session.text)
+        if self._explorer.trace_file is not None:
+            self._explorer.translate(self._session.text)
         self._beginning = False
 
     def _look(self) -> None:
@@ -93,7 +91,7 @@ class Follow(QPushButton):
             checkpoints = self._run.checkpoints()
             if checkpoints and checkpoints[-1] != self._opened:
                 self._opened, self._waiting = checkpoints[-1], True
-                self._controller.open(checkpoints[-1], passing=True)
+                self._explorer.open(checkpoints[-1], passing=True)
         self._name_it()
 
     def _on_settled(self) -> None:
@@ -106,5 +104,5 @@ class Follow(QPushButton):
             self.setChecked(False)
 
     def _on_trace(self) -> None:
-        if self._controller.trace_file is not None and not self._beginning:
+        if self._explorer.trace_file is not None and not self._beginning:
             self.setChecked(False)

@@ -13,7 +13,7 @@ from core.errors import UserError
 from core.trace.npz import load_npz
 from core.trace.trace import Head, Trace
 from core.training.probe import Probe
-from transformer_viz.controller import Controller
+from transformer_viz.explorer import Explorer
 from transformer_viz.selection import Selection, carried
 from transformer_viz.selection import changed as with_changes
 from transformer_viz.session import Session
@@ -50,12 +50,10 @@ class Replay(QObject):
 
     changed = Signal()  # anything of this
 
-    def __init__(
-        self, session: Session, controller: Controller, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, session: Session, explorer: Explorer, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._controller = controller
+        self._explorer = explorer
         self._run: Run | None = None
         self._files: dict[int, dict[int, Path]] = {}  # by sentence, then by step
         self._sentence = 0
@@ -73,7 +71,7 @@ class Replay(QObject):
         session.selectionChanged.connect(self._on_selection)
         session.textChanged.connect(self._on_other)
         session.traceChanged.connect(self._on_other)
-        controller.closing.connect(self.close)
+        explorer.closing.connect(self.close)
 
     @property
     def run(self) -> Run | None:
@@ -177,19 +175,19 @@ class Replay(QObject):
         selection = with_changes(own.selection, **heads)
         self._leave()
         if own.file is not None and own.trace is not None:
-            self._controller.show_trace(own.trace, own.file, selection)
+            self._explorer.show_trace(own.trace, own.file, selection)
         elif own.trace is not None:
-            self._controller.translate(own.text)  # another model may have been opened meanwhile
+            self._explorer.translate(own.text)  # another model may have been opened meanwhile
             self._session.set_trace(own.trace, selection)
         else:
-            self._controller.translate(own.text, selection)
+            self._explorer.translate(own.text, selection)
 
     # Beginning and ending
 
     def _begin(self) -> None:
         session = self._session
         selection, trace = session.selection, session.trace
-        self._own = _Own(session.text, selection, trace, self._controller.trace_file)
+        self._own = _Own(session.text, selection, trace, self._explorer.trace_file)
         self._chosen = selection, trace
         best = self.best_head
         if best is not None:
@@ -253,7 +251,7 @@ class Replay(QObject):
         path, result = item
         if isinstance(result, Trace):
             self._traces[path] = result
-            if self.active and path == self._wanted and self._controller.trace_file != path:
+            if self.active and path == self._wanted and self._explorer.trace_file != path:
                 self._show()
                 self.changed.emit()
         elif path == self._wanted:
@@ -277,7 +275,7 @@ class Replay(QObject):
             selection = carried(selection, origin, trace)
         self._showing = True
         try:
-            self._controller.show_trace(trace, path, selection, self._about())
+            self._explorer.show_trace(trace, path, selection, self._about())
         finally:
             self._showing = False
 
