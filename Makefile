@@ -10,7 +10,7 @@ SETUP_INPUTS := pyproject.toml .ci/bootstrap.py
 TEST_ENVIRONMENT := QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test lint bench clean
+.PHONY: help run setup test lint bench man clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ lint: $(VENV)/.development ## style, format and types
 
 bench: $(VENV)/.peers ## measure; ONLY="startup decoding" selects
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks $(ONLY)
+
+man: $(VENV)/.runtime ## write the manual page anew, from the options of the commands
+	$(BIN)/python main.py man > docs/transformer-viz.1
 
 clean: ## remove the environment, caches and builds
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -12,7 +12,8 @@ import io
 import keyword
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from core.errors import UserError
 from core.huge_pages import ask_for_huge_pages
@@ -39,15 +40,19 @@ COMMANDS = {
     "distance": "measure how far a model and its heads reach",
 }
 
+Commands: TypeAlias = Mapping[str, Mapping[str, str]]
+"""By the package that contains their modules, commands with a summary of each."""
+
 _LONGEST_SHOWN = 200  # characters of a path
+_OWN: Commands = {"core.commands": COMMANDS}
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, known: Commands = _OWN) -> int:
     """Run one command and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     _write_utf8()
     ask_for_huge_pages()
-    args = _parser(arguments).parse_args(arguments)
+    args = command_parser(arguments, known).parse_args(arguments)
     try:
         code: int = args.run(args)
         sys.stdout.flush()
@@ -92,24 +97,26 @@ def _write_utf8() -> None:
 
 
 def module_name(command: str) -> str:
-    """Return the module of a command: the same name, except for the keyword ``import``."""
-    return command + "_" * keyword.iskeyword(command)
+    """Return the module of a command: ``import_`` for import, ``a_b`` for a-b."""
+    return command.replace("-", "_") + "_" * keyword.iskeyword(command)
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+def command_parser(arguments: Sequence[str], known: Commands = _OWN) -> argparse.ArgumentParser:
     """Return a parser of all commands, with the arguments of the requested one only."""
     parser = argparse.ArgumentParser(
         prog="transformer-viz",
         description="The commands of Transformer Viz. None of them needs a window.",
     )
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    wanted = next((name for name in arguments if name in COMMANDS), None)
-    for name, what in COMMANDS.items():
+    table = [(package, *row) for package, rows in known.items() for row in rows.items()]
+    names = {name for _package, name, _what in table}
+    wanted = next((name for name in arguments if name in names), None)
+    for package, name, what in table:
         subparser = subparsers.add_parser(
             name, help=what, description=f"{what[0].upper()}{what[1:]}."
         )
         if name == wanted:
-            module = importlib.import_module(f"core.commands.{module_name(name)}")
+            module = importlib.import_module(f"{package}.{module_name(name)}")
             module.add_arguments(subparser)
             subparser.set_defaults(run=module.run)
     return parser

@@ -85,6 +85,11 @@ def ensure_output() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
+def has_menus_of_freedesktop() -> bool:
+    """Return whether desktops of this system read freedesktop.org's files: Linux and the BSDs."""
+    return sys.platform not in ("win32", "darwin", "cygwin")
+
+
 def stop_signals() -> tuple[signal.Signals, ...]:
     """Return the signals that ask a process to end, as far as this system has them.
 

@@ -122,14 +122,16 @@ def test_a_documented_command_runs(
     for one in place.iterdir():
         (tmp_path / one.name).symlink_to(one, target_is_directory=one.is_dir())
     words = words_of(command)
-    if words[0] in cli.COMMANDS:
-        cli._parser(words).parse_args(words)  # as it stands, before it is made smaller
-    if words[0] not in cli.COMMANDS:
+    if words[0] in launch.COMMANDS:
+        cli.command_parser(words, launch.KNOWN).parse_args(
+            words
+        )  # as it stands, before it is made smaller
+    if words[0] not in launch.COMMANDS:
         opens_a_window(words)
     elif words[0] in ONLY_PARSED or "--test-set" in words:
         return
     else:
-        assert cli.main(made_smaller(words)) == 0
+        assert cli.main(made_smaller(words), launch.KNOWN) == 0
 
 
 def opens_a_window(words: list[str]) -> None:
@@ -145,7 +147,7 @@ def opens_a_window(words: list[str]) -> None:
 
 
 def test_a_command_that_is_mentioned_exists() -> None:
-    mentioned = {command.split()[1] for command in INLINE} - set(cli.COMMANDS)
+    mentioned = {command.split()[1] for command in INLINE} - set(launch.COMMANDS)
     assert {name for name in mentioned if name.islower() and not name.startswith("-")} == set()
 
 

@@ -90,10 +90,11 @@ APP_VALUES = {
         "core.trace.row_steps",
     ),
 }
-# The two modules that go further, and how far.
+# The modules that go further, and how far.
 APP_GUESTS = {
     "transformer_viz.backend": set(CORE_DOORS) - {"core.training"},
     "transformer_viz.launch": {"core.bundled", "core.cli", "core.files", "core.huge_pages"},
+    "transformer_viz.desktop.man_page": {"core.cli"},
 }
 QT = {"PySide6", "shiboken6", "pyqtgraph"}
 

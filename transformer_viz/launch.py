@@ -13,10 +13,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from core.bundled import bundled_models
-from core.cli import COMMANDS
+from core.cli import COMMANDS as CORE_COMMANDS
 from core.cli import main as run_command
 from core.files import is_there
 from core.huge_pages import ask_for_huge_pages
+
+OWN_COMMANDS = {
+    "install-desktop": "add the program to the menus of a Linux desktop, or remove it",
+    "man": "print the manual page",
+}
+COMMANDS = CORE_COMMANDS | OWN_COMMANDS
+KNOWN = {"core.commands": CORE_COMMANDS, "transformer_viz.desktop": OWN_COMMANDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command or the window and return the exit code: 0, 1 failure, 2 wrong use."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] in COMMANDS:
-        return run_command(arguments)
+        return run_command(arguments, KNOWN)
     options = _parse(arguments)
 
     from transformer_viz.preflight import problem
@@ -131,7 +138,8 @@ def _unknown(file: Path) -> str:
 
 
 def _command_help() -> str:
-    lines = [f"  {name:<10} {what}" for name, what in COMMANDS.items()]
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}} {what}" for name, what in COMMANDS.items()]
     return "\n".join(
         ["commands (each has its own --help; open a file of that name as ./NAME):", *lines]
     )

@@ -76,6 +76,17 @@ def test_a_program_without_a_console_may_print(monkeypatch: pytest.MonkeyPatch) 
         stream.close()
 
 
+def test_menus_of_freedesktop(monkeypatch: pytest.MonkeyPatch) -> None:
+    for platform, has in {
+        "linux": True,
+        "freebsd14": True,
+        "darwin": False,
+        "win32": False,
+    }.items():
+        monkeypatch.setattr(sys, "platform", platform)
+        assert system.has_menus_of_freedesktop() is has
+
+
 def test_the_signals_are_those_that_the_system_has(monkeypatch: pytest.MonkeyPatch) -> None:
     here = set(system.stop_signals())
     assert {signal.SIGINT, signal.SIGTERM} <= here

@@ -68,7 +68,7 @@ def test_the_command_understands_what_it_is_asked() -> None:
     sample = Sample("a.tsv", 20)
     question = Question(Path("m.safetensors"), gates(OFF | HALF), Search(4, 0.9), sample)
     arguments = question.arguments(Path("kept"))
-    args = cli._parser(arguments).parse_args(arguments)
+    args = cli.command_parser(arguments).parse_args(arguments)
     assert args.model == "m.safetensors"
     assert args.head == ["encoder_self.1.2=0.0", "cross.0.1=0.5"]
     assert (args.beam, args.alpha, args.json) == (4, 0.9, True)

@@ -1,0 +1,64 @@
+"""The manual page says what the parsers say, in a language that man reads without a warning."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from transformer_viz import launch
+from transformer_viz.desktop.man_page import man_page
+
+STORED = Path(__file__).resolve().parents[3] / "docs" / "transformer-viz.1"
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return man_page()
+
+
+def test_the_stored_page_is_the_current_one(page: str) -> None:
+    assert STORED.read_text(encoding="utf-8") == page, "run make man"
+
+
+def test_it_has_every_command_and_option(page: str) -> None:
+    headings = [line[4:].replace("\\-", "-") for line in page.split("\n") if line[:4] == ".SS "]
+    assert headings == [*launch.COMMANDS]
+    plain = page.replace("\\-", "-")
+    for option in ("--screenshot", "--importance", "--int8", "--remove"):
+        assert f"\\fB{option}\\fR" in plain
+
+
+def test_no_text_is_taken_for_a_request(page: str) -> None:
+    requests = {line.split()[0] for line in page.split("\n") if line.startswith((".", "'"))}
+    assert requests == {".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".I", ".br"}
+    assert page.isascii()
+
+
+def test_nothing_depends_on_the_terminal(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert man_page() == page
+
+
+def test_the_command_prints_it(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert launch.main(["man"]) == 0
+    assert capsys.readouterr().out == page
+
+
+@pytest.mark.skipif(not shutil.which("groff"), reason="not installed")
+def test_groff_has_no_warning(page: str) -> None:
+    command = ["groff", "-ww", "-man", "-Tutf8"]
+    done = subprocess.run(command, input=page, capture_output=True, encoding="utf-8", check=True)
+    assert done.stderr == ""
+    shown = re.sub(r"\x1b\[[\d;]*m|.\x08", "", done.stdout)
+    assert "transformer-viz translate [--file F]" in shown
+
+
+@pytest.mark.skipif(not shutil.which("mandoc"), reason="not installed")
+def test_mandoc_misses_the_date_alone(page: str) -> None:
+    command = ["mandoc", "-T", "lint", "-W", "warning"]
+    done = subprocess.run(command, input=page, capture_output=True, encoding="utf-8")
+    assert [line for line in done.stdout.splitlines() if "missing date" not in line] == []

@@ -1,0 +1,1 @@
+"""The program on a desktop: its place in the menus, and its manual page."""
