@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from core.analysis.contributions import Contributions
 from core.checkpoints.header import read_header
@@ -27,12 +27,7 @@ from core.trace.positions import PositionTable
 from core.trace.trace import Trace
 from core.trace.variant import Variant
 from transformer_viz.gates import Gates
-from transformer_viz.heads.resolution import (
-    ItPair,
-    ItSentence,
-    Resolution,
-    famous_pairs,
-)
+from transformer_viz.heads.resolution import ItPair, ItSentence, Resolution, famous_pairs
 from transformer_viz.hypotheses import Candidate
 from transformer_viz.session import ModelInfo, Search
 from transformer_viz.worker import Context
@@ -117,6 +112,24 @@ class Backend(Protocol):
         ...
 
 
+class _Translated(NamedTuple):
+    """A text, and the ids of its translation without specials."""
+
+    text: str
+    ids: tuple[int, ...]
+
+    def draft(self, text: str) -> tuple[int, ...]:
+        """The translation if at least half of both texts is a common beginning: an edit further on
+        leaves the beginning of a translation as it is, most of the time."""
+        both = enumerate(zip(self.text, text, strict=False))
+        shorter = min(len(self.text), len(text))
+        common = next((at for at, (one, other) in both if one != other), shorter)
+        return self.ids if 2 * common >= max(len(self.text), len(text)) else ()
+
+
+_NOTHING = _Translated("", ())
+
+
 class TorchBackend:
     """The Transformer of `core` on this machine's processor."""
 
@@ -124,9 +137,10 @@ class TorchBackend:
         self._threads = threads
         self._first: tuple[ModelInfo, Checkpoint] | None = None
         self._second: tuple[ModelInfo, Checkpoint] | None = None  # the last one compared with
+        self._last = _NOTHING  # translated by the first one
 
     def load(self, path: Path, context: Context) -> ModelInfo:
-        self._first = self._read(path, context)
+        self._first, self._last = self._read(path, context), _NOTHING
         return self._first[0]
 
     @contextmanager
@@ -165,7 +179,11 @@ class TorchBackend:
         self, text: str, search: Search, context: Context, target: str | None = None
     ) -> Trace:
         """Translate and record; with a `target`, record that translation instead."""
-        return self._trace(self._ready(), text, search, context, target)
+        checkpoint = self._ready()
+        trace = self._trace(checkpoint, text, search, context, target, self._last.draft(text))
+        ids = tuple(token.id for token in trace.predicted_tokens[:-1])
+        self._last = _Translated(text, ids)
+        return trace
 
     def compare(
         self, path: Path, text: str, search: Search, context: Context
@@ -298,6 +316,7 @@ class TorchBackend:
         search: Search,
         context: Context,
         target: str | None = None,
+        draft: Sequence[int] = (),
     ) -> Trace:
         from core.trace.record import trace_text
 
@@ -317,6 +336,7 @@ class TorchBackend:
             text,
             target=target,
             search=_config(checkpoint, search),
+            draft=draft,
             check=context.check,
         )
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from core.decoding.choice import best_next
 from core.decoding.config import SearchConfig
 from core.decoding.hypothesis import Hypothesis
+from core.model.cache import DecoderCache
 from core.model.transformer import Transformer
 
 
@@ -31,13 +32,33 @@ def greedy_search(
         longest: the most tokens an output may have, for each sentence.
         check: called before every step.
     """
-    end = model.config.eos_id
     cache = model.start_cache(memory, source, capacity=max(longest))
-    tokens = source.new_full((len(source),), model.config.bos_id)  # [N]
-    live = list(range(len(source)))  # the sentence of each row
-    ids: list[list[int]] = [[] for _ in live]
-    log_probabilities = [0.0] * len(live)
-    for length in range(1, max(longest) + 1):
+    tokens = source.new_full((len(source),), model.config.bos_id)  # [B]
+    count = len(source)
+    return go_on_greedily(
+        model, cache, tokens, [[] for _ in range(count)], [0.0] * count, longest, config, check
+    )
+
+
+def go_on_greedily(
+    model: Transformer,
+    cache: DecoderCache,
+    tokens: Tensor,
+    ids: list[list[int]],
+    log_probabilities: list[float],
+    longest: Sequence[int],
+    config: SearchConfig,
+    check: Callable[[], None],
+) -> list[Hypothesis]:
+    """As ``greedy_search``, from where the cache is.
+
+    Args:
+        tokens: what is fed next, [B].
+        ids, log_probabilities: what was chosen so far for each sentence; both are used up.
+    """
+    end = model.config.eos_id
+    live = list(range(len(ids)))  # the sentence of each row
+    for length in range(cache.length + 1, max(longest) + 1):
         check()
         logits = model.step(tokens, cache).float()  # [N, V]
         must_end = [length == longest[sentence] for sentence in live]
@@ -54,7 +75,7 @@ def greedy_search(
         if not going_on:
             break
         if len(going_on) < len(live):
-            rows = torch.tensor(going_on, device=source.device)
+            rows = torch.tensor(going_on, device=tokens.device)
             cache.keep(rows)
             tokens = tokens[rows]
             live = [live[row] for row in going_on]

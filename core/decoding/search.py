@@ -78,9 +78,14 @@ def search_memory(
     else:
         results = beam_search(model, memory, source, longest, config, check, observer)
     for hypotheses in results:
-        if not hypotheses or not math.isfinite(hypotheses[0].log_probability):
-            raise UserError(
-                "This model gives no usable probabilities, so its weights are damaged; "
-                "open another one."
-            )
+        require_usable(hypotheses[0] if hypotheses else None)
     return results
+
+
+def require_usable(best: Hypothesis | None) -> None:
+    """Raises UserError unless a hypothesis was found that has a probability."""
+    if best is None or not math.isfinite(best.log_probability):
+        raise UserError(
+            "This model gives no usable probabilities, so its weights are damaged; open another "
+            "one."
+        )

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from core.config import ModelConfig
 from core.heads import AttentionKind
+from core.model.recording import Projections
 
 if TYPE_CHECKING:
     from core.model.step import LayerStep
@@ -97,6 +98,20 @@ class DecoderCache:
                 strict=True,
             )
         ]
+
+    def fill(self, recorded: Sequence[Projections], length: int) -> None:
+        """Take over the first positions of a recorded pass over one row of each sentence.
+
+        Args:
+            recorded: the decoder's self-attention, one for each layer.
+        """
+        for whole, taken in (
+            (self.keys, [one.key for one in recorded]),
+            (self.values, [one.value for one in recorded]),
+        ):
+            for own, one in zip(self._of_each_layer(whole), taken, strict=True):
+                own[:, :, :length] = one[:, :, :length]
+        self.length = length
 
     def _of_each_layer(self, whole: Tensor) -> list[Tensor]:
         """[L, B, H, n, d] → [B, H, n, d] of each layer, without the heads that it lacks."""

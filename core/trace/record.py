@@ -14,8 +14,10 @@ from torch import Tensor
 
 from core.config import ModelConfig
 from core.decoding.config import GREEDY, SearchConfig
+from core.decoding.draft import greedy_from_draft
+from core.decoding.hypothesis import Hypothesis
 from core.decoding.scoring import token_log_probabilities
-from core.decoding.search import proceed, search_memory, source_batch
+from core.decoding.search import proceed, require_usable, search_memory, source_batch
 from core.errors import UserError
 from core.model.gates import gates_of
 from core.model.recording import Projections, Recording
@@ -40,6 +42,7 @@ def trace_text(
     *,
     target: str | None = None,
     search: SearchConfig = GREEDY,
+    draft: Sequence[int] = (),
     check: Callable[[], None] = proceed,
 ) -> Trace:
     """Translate a text, then feed the translation to the decoder once more and record that pass.
@@ -50,6 +53,8 @@ def trace_text(
     Args:
         model: in evaluation mode.
         target: a translation to record instead of the model's own.
+        draft: ids without specials that the translation probably begins with; the result is the
+            same, but with greedy search it is found sooner if they are right.
         check: called before every decoding step; what it raises ends the work.
 
     Raises:
@@ -58,7 +63,14 @@ def trace_text(
     """
     source_tokens = _visible_tokens(tokenizer, text)
     return trace_tokens(
-        model, tokenizer, source_tokens, text=text, target=target, search=search, check=check
+        model,
+        tokenizer,
+        source_tokens,
+        text=text,
+        target=target,
+        search=search,
+        draft=draft,
+        check=check,
     )
 
 
@@ -71,19 +83,50 @@ def trace_tokens(
     text: str,
     target: str | None = None,
     search: SearchConfig = GREEDY,
+    draft: Sequence[int] = (),
     check: Callable[[], None] = proceed,
 ) -> Trace:
     """As ``trace_text``, of a text already cut into one or more tokens, in any order."""
     encoded = _encoded(model, source_tokens)
+    decoded = None
     if target is None:
-        best = search_memory(model, encoded.memory, encoded.source, search, check)[0][0]
+        best, decoded = _translated(model, encoded, search, tuple(draft), check)
         translation = tokenizer.target.decode(best.ids)
         predicted = [tokenizer.target.token(id) for id in best.ids]
     else:
         translation = target
         predicted = tokenizer.target.tokens(target)
     predicted.append(tokenizer.target.token(tokenizer.target.eos_id))
-    return _recorded(model, tokenizer, encoded, predicted, text=text, translation=translation)
+    return _trace(model, tokenizer, encoded, predicted, text, translation, decoded)
+
+
+def _translated(
+    model: Transformer,
+    encoded: _Encoded,
+    search: SearchConfig,
+    draft: tuple[int, ...],
+    check: Callable[[], None],
+) -> tuple[Hypothesis, _Decoded | None]:
+    """The translation, and the decoder's pass over it if the draft was right."""
+    memory, source = encoded.memory, encoded.source
+    longest = search.longest_output(source.shape[1], model.config)
+    draft = draft[: longest - 1]
+    if not draft or search.beam > 1:
+        return search_memory(model, memory, source, search, check)[0][0], None
+    decoded = _decoded(model, encoded, [model.config.bos_id, *draft])
+    best = greedy_from_draft(
+        model,
+        memory,
+        source,
+        draft,
+        decoded.hidden,
+        decoded.recording,
+        longest,
+        search,
+        check,
+    )
+    require_usable(best)
+    return best, decoded if best.ids == draft else None
 
 
 @torch.inference_mode()
@@ -102,12 +145,12 @@ def trace_hypothesis(
     encoded = _encoded(model, _visible_tokens(tokenizer, text))
     predicted = [tokenizer.target.token(id) for id in ids]
     translation = tokenizer.target.decode(ids)
-    return _recorded(model, tokenizer, encoded, predicted, text=text, translation=translation)
+    return _trace(model, tokenizer, encoded, predicted, text, translation)
 
 
 @dataclass(frozen=True, slots=True)
 class _Encoded:
-    """What the decoder and a search need of the source, and the recording that began with it."""
+    """What the decoder and a search need of the source, and what was recorded of the encoder."""
 
     tokens: tuple[Token, ...]  # without the end token
     source: Tensor  # [1, S]
@@ -128,28 +171,43 @@ def _encoded(model: Transformer, tokens: Sequence[Token]) -> _Encoded:
     return _Encoded(tuple(tokens), source, model.encode(source, recording), recording)
 
 
-def _recorded(
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    """A pass of the decoder, and what was recorded of it alone."""
+
+    hidden: Tensor  # [1, T, D]
+    recording: Recording
+
+
+def _decoded(model: Transformer, encoded: _Encoded, fed: Sequence[int]) -> _Decoded:
+    recording = Recording()
+    target_in = torch.tensor([fed], device=model.device)  # [1, T]
+    hidden = model.decode(target_in, encoded.memory, encoded.source, recording)
+    return _Decoded(hidden, recording)
+
+
+def _trace(
     model: Transformer,
     tokenizer: Tokenizer,
     encoded: _Encoded,
     predicted: Sequence[Token],
-    *,
     text: str,
     translation: str,
+    decoded: _Decoded | None = None,
 ) -> Trace:
-    """Feed the decoder what comes before each of the ``predicted`` tokens."""
+    """``decoded``: the pass that is fed what comes before each of the ``predicted`` tokens, if it
+    is there already."""
     _require_room(model, len(predicted))
     fed = (tokenizer.target.token(tokenizer.target.bos_id), *predicted[:-1])
-    target_in = torch.tensor([[token.id for token in fed]], device=model.device)  # [1, T]
-    recording = encoded.recording
-    hidden = model.decode(target_in, encoded.memory, encoded.source, recording)  # [1, T, D]
+    if decoded is None:
+        decoded = _decoded(model, encoded, [token.id for token in fed])
     wanted = [token.id for token in predicted]
     return Trace(
         source_tokens=(*encoded.tokens, tokenizer.token(tokenizer.eos_id)),
         target_tokens=fed,
         predicted_tokens=tuple(predicted),
-        log_probabilities=_floats(token_log_probabilities(model, hidden[0], wanted)),
-        attention=_attention(model, recording),
+        log_probabilities=_floats(token_log_probabilities(model, decoded.hidden[0], wanted)),
+        attention=_attention(model, encoded.recording, decoded.recording),
         text=text,
         translation=translation,
         gates=gates_of(model),
@@ -165,12 +223,14 @@ def _require_room(model: Transformer, steps: int) -> None:
         )
 
 
-def _attention(model: Transformer, recording: Recording) -> dict[AttentionKind, Attention]:
+def _attention(
+    model: Transformer, encoder: Recording, decoder: Recording
+) -> dict[AttentionKind, Attention]:
     """Of each kind that has a head."""
     recorded = {
-        AttentionKind.ENCODER_SELF: recording.encoder_self,
-        AttentionKind.DECODER_SELF: recording.decoder_self,
-        AttentionKind.CROSS: recording.cross,
+        AttentionKind.ENCODER_SELF: encoder.encoder_self,
+        AttentionKind.DECODER_SELF: decoder.decoder_self,
+        AttentionKind.CROSS: decoder.cross,
     }
     return {
         kind: _computed(model.config, kind, layers)

@@ -180,6 +180,73 @@ def test_a_check_ends_the_work() -> None:
         trace_text(model(), TOKENIZER, TEXT, check=stop)
 
 
+def parts(trace: Trace) -> list[np.ndarray]:
+    """Every number of it."""
+    assert trace.log_probabilities is not None
+    layers = [
+        (layer.query, layer.key, layer.value)
+        for attention in trace.attention.values()
+        if isinstance(attention, ComputedAttention)
+        for layer in attention.projections
+    ]
+    return [trace.log_probabilities, *(array for layer in layers for array in layer)]
+
+
+DRAFTED: list[tuple[dict[str, Any], SearchConfig]] = [
+    *((changes, SearchConfig(max_extra=12)) for changes in VARIANTS),
+    ({"pruned_heads": ("decoder_self.0.1", "cross.1.0")}, SearchConfig(max_extra=12)),
+    ({"decoder_start": "zero"}, SearchConfig(max_length=9, free_end=True)),
+    ({}, SearchConfig(beam=3, max_extra=12)),
+]
+
+
+@pytest.mark.parametrize(("changes", "config"), DRAFTED, ids=str)
+def test_a_draft_changes_nothing(changes: dict[str, Any], config: SearchConfig) -> None:
+    one = model(seed=2, **changes)
+    plain = trace_text(one, TOKENIZER, TEXT, search=config)
+    ids = [token.id for token in plain.predicted_tokens[:-1]]
+    other = next(id for id in range(5, 60) if id not in ids)
+    at = len(ids) // 2
+    drafts = [
+        ids,
+        ids[:-1],
+        ids[:1],
+        [*ids, other],
+        [*ids, *ids],
+        [*ids[:at], other, *ids[at + 1 :]],
+        [other, *ids],
+        [other] * 200,
+    ]
+    for draft in drafts:
+        trace = trace_text(one, TOKENIZER, TEXT, search=config, draft=draft)
+        assert trace.predicted_tokens == plain.predicted_tokens
+        assert trace.translation == plain.translation
+        for found, expected in zip(parts(trace), parts(plain), strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_what_a_draft_says_is_not_searched_for() -> None:
+    one = model(seed=2)
+    steps: list[None] = []
+    check: Callable[[], None] = lambda: steps.append(None)  # noqa: E731
+    config = SearchConfig(max_extra=12)
+    plain = trace_text(one, TOKENIZER, TEXT, search=config, check=check)
+    ids = [token.id for token in plain.predicted_tokens[:-1]]
+    other = next(id for id in range(5, 60) if id not in ids)
+    assert len(steps) == len(ids) + 1
+    for draft, count in ((ids, 0), ([*ids[:-1], other], 1), (ids[:2], len(ids) - 2)):
+        steps.clear()
+        trace_text(one, TOKENIZER, TEXT, search=config, draft=draft, check=check)
+        assert len(steps) == count
+
+
+def test_a_draft_hides_no_damage() -> None:
+    one = model()
+    torch.nn.init.constant_(one.decoder[0].feed_forward.inner.bias, float("nan"))
+    with pytest.raises(UserError, match="weights are damaged"):
+        trace_text(one, TOKENIZER, TEXT, draft=[7, 8, 9])
+
+
 def test_memory_grows_with_the_text_and_not_with_its_square() -> None:
     one = model()
     limit = SearchConfig(max_length=5)
