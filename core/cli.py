@@ -33,6 +33,7 @@ COMMANDS = {
     "pause": "pause a training run",
     "stop": "save a training run and stop it",
     "average": "average the last checkpoints of a run",
+    "words": "count the words of a run's training text for a model file",
     "evaluate": "score a model on a test set",
     "heads": "measure what each head does over a corpus",
     "ablate": "measure what changes when heads are switched off",

@@ -68,14 +68,19 @@ def add_scores(path: str | Path, scores: Mapping[str, Any]) -> None:
     Raises:
         UserError: as ``load_checkpoint``, or the file cannot be written.
     """
+    known = read_header(path).provenance.get("scores", {})
+    add_provenance(path, {"scores": {**known, **scores}})
+
+
+def add_provenance(path: str | Path, values: Mapping[str, Any]) -> None:
+    """Add entries to a model file's provenance, or replace them, and leave the model unchanged.
+
+    Raises:
+        UserError: as ``load_checkpoint``, or the file cannot be written.
+    """
     header = read_header(path)
-    known = header.provenance.get("scores", {})
-    _write(
-        path,
-        dict(StoredTensors(path)),
-        header.config,
-        {**header.provenance, "scores": {**known, **scores}},
-    )
+    tensors = dict(StoredTensors(path))
+    _write(path, tensors, header.config, {**header.provenance, **values})
 
 
 def _write(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from core.decoding.config import SearchConfig
 from core.errors import UserError
 from core.fields import LARGEST_WHOLE
+from core.text.seen_words import OFTEN
 
 _LONGEST_TRAINED = 100_000  # tokens
 
@@ -134,6 +135,14 @@ def _score(value: Any) -> bool:
     return "bleu" not in value or _references(value)
 
 
+def _rare_words(value: Any) -> bool:
+    """Words by how often they were seen, as in {"3": "otter weasel"}."""
+    counts = set(map(str, range(1, OFTEN)))
+    return isinstance(value, Mapping) and all(
+        times in counts and _text(words) for times, words in value.items()
+    )
+
+
 _references = _fields(
     sentences=_whole,
     beam=_whole,
@@ -166,6 +175,7 @@ _CHECKS: dict[str, Check] = {
     **dict.fromkeys(("scores", "training", "software"), _mapping),
     "attribution": lambda value: _text(value) or _texts(value),
     "decoding": _decoding,
+    "rare_words": _rare_words,
 }
 _PARTS: dict[str, dict[str, Check]] = {
     "scores": {

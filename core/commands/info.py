@@ -19,6 +19,8 @@ from core.config import ModelConfig
 from core.errors import UserError
 from core.presets import PRESETS, preset
 
+_WORD_LISTS = ("known_words", "rare_words")  # too long to be read
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -89,7 +91,7 @@ def _file(name: str | None) -> dict[str, Any]:
         "parameters": header.parameters,
         "model": header.config.to_dict(),
         "provenance": {
-            key: value for key, value in header.provenance.items() if key != "known_words"
+            key: value for key, value in header.provenance.items() if key not in _WORD_LISTS
         },
     }
 

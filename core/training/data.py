@@ -41,7 +41,7 @@ class TrainingData:
     Attributes:
         references: validation sources with their references.
         validation: the same, encoded, a pair for each reference.
-        known_words: source words of the training text, in lower case.
+        seen_words: source words of the training text, for the model's provenance.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class TrainingData:
         """
         self.tokenizer = tokenizer
         self.references = survey.validation
-        self.known_words = survey.known_words
+        self.seen_words = survey.seen_words
         self._survey = survey
         self._folder = folder
         self._config = config

@@ -1,14 +1,14 @@
-"""The words that a model has seen, for telling a user which ones it has not."""
+"""The words that a model sees in training, counted to tell a user which ones it hardly knows."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 
+from core.text.seen_words import MOST_LISTED, OFTEN, SeenWords
 from core.text.words import words_in
 
-KNOWN_WORDS = 50_000
-_MOST_COUNTED = 20 * KNOWN_WORDS
+_MOST_COUNTED = 20 * MOST_LISTED
 
 
 class KnownWords:
@@ -21,11 +21,16 @@ class KnownWords:
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
 
-    def add(self, texts: Iterable[str]) -> None:
-        self._counts.update(words_in("\n".join(texts)))
+    def add(self, texts: Iterable[str], times: int = 1) -> None:
+        """Count the words of the texts, each of which stands for ``times`` such texts."""
+        found = Counter(words_in("\n".join(texts)))
+        for word, count in found.items():
+            self._counts[word] += times * count
         if len(self._counts) > _MOST_COUNTED:
             self._counts = Counter(dict(self._counts.most_common(_MOST_COUNTED // 4)))
 
-    def words(self) -> list[str]:
-        """Return at most ``KNOWN_WORDS`` words in lower case, sorted."""
-        return sorted(word for word, _ in self._counts.most_common(KNOWN_WORDS))
+    def seen(self) -> SeenWords:
+        """Return at most ``MOST_LISTED`` words, with the counts of the rare ones."""
+        listed = self._counts.most_common(MOST_LISTED)
+        rare = {word: count for word, count in listed if count < OFTEN}
+        return SeenWords(frozenset(word for word, _ in listed), rare)

@@ -34,7 +34,8 @@ class Survey:
         report: a line for each source of data.
         pairs, characters: for training, of the files alone.
         checksum: of the text for training and validation; data that changed cannot be resumed on.
-        known_words: source words of the training text, in lower case; see ``KnownWords``.
+        seen_words: source words of the training text, as a model's provenance lists them; see
+            ``SeenWords.to_provenance``.
     """
 
     made_of: dict[str, Any]
@@ -43,7 +44,7 @@ class Survey:
     pairs: int
     characters: int
     checksum: str
-    known_words: list[str]
+    seen_words: dict[str, Any]
 
     def save(self, folder: Path) -> None:
         """Save the survey; raises UserError if the folder cannot be written."""
@@ -83,15 +84,16 @@ def take_survey(config: TrainingConfig, watch: Watch) -> Survey:
         report.append(f"validation on {reader.report.summary()}")
     validation = group_by_source(held_out)
 
-    checksum, pairs, characters, known_words = 0, 0, 0, KnownWords()
+    checksum, pairs, characters, known = 0, 0, 0, KnownWords()
     rows = training_rows(config, validation, watch, "counting words")
     for chunk in chunks(rows):
         text = "".join(side for _, _, *sides in chunk for side in sides)
         checksum = crc32(text.encode(), checksum)
         pairs += len(chunk)
         characters += len(text)
-        known_words.add(source for _, _, source, _ in chunk)
-    known_words.add(sentence.source for sentence in grammar_sample(config))
+        known.add(source for _, _, source, _ in chunk)
+    generated = [sentence.source for sentence in grammar_sample(config)]
+    known.add(generated, times=round(config.grammar_pairs / max(1, len(generated))))
     if not pairs and GRAMMAR not in config.data:
         raise UserError(
             f"Apart from the validation sentences, {', '.join(config.data)} leaves nothing to "
@@ -106,7 +108,7 @@ def take_survey(config: TrainingConfig, watch: Watch) -> Survey:
         pairs=pairs,
         characters=characters,
         checksum=f"{checksum:08x}",
-        known_words=known_words.words(),
+        seen_words=known.seen().to_provenance(),
     )
 
 

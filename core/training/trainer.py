@@ -303,7 +303,7 @@ class Trainer:
 
     def _provenance(self) -> dict[str, Any]:
         about = provenance(self.config, command=self.command, step=self.position.update)
-        return about | {"known_words": self.data.known_words}
+        return about | self.data.seen_words
 
     def _tell(self, event: Event) -> None:
         if self.workers.first:

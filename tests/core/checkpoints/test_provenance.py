@@ -26,6 +26,10 @@ WRONG: list[tuple[Any, str]] = [
     *((value, "provenance") for value in (None, 5, "x", [], [1], True)),
     *(({"scores": value}, "scores") for value in (5, None, "x", [])),
     *(({"known_words": value}, "known_words") for value in (5, None, "x", [1], {})),
+    *(
+        ({"rare_words": value}, "rare_words")
+        for value in (5, None, ["otter"], {"3": 1}, {"x": "otter"}, {"0": "otter"}, {"20": "otter"})
+    ),
     *(({"decoding": value}, "decoding") for value in ("x", None, 5, [], {}, {"beam": 4})),
     ({"decoding": {"beam": 0, "alpha": 1.0}}, "decoding"),
     ({"decoding": {"beam": 4, "alpha": 1.0, "penalty": 5}}, "decoding"),
@@ -76,7 +80,17 @@ json_values = st.recursive(
     max_leaves=12,
 )
 NAMES = [
-    *("scores", "known_words", "decoding", "data", "validation", "languages", "training", "step"),
+    *(
+        "scores",
+        "known_words",
+        "rare_words",
+        "decoding",
+        "data",
+        "validation",
+        "languages",
+        "training",
+        "step",
+    ),
     *("software", "licence", "imported", "command", "averaged", "seed", "source", "unheard"),
 ]
 

@@ -37,6 +37,7 @@ def test_a_file_in_words_and_as_a_card(trained: Path, capsys: pytest.CaptureFixt
     words = capsys.readouterr().out
     assert words.startswith("model\n  parameters")
     assert "known_words" not in words
+    assert "rare_words" not in words
     assert main(["info", str(model), "--card"]) == 0
     assert capsys.readouterr().out.startswith("# model\n")
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from core.corpus.aligned import group_by_source, read_aligned
 from core.corpus.grammar.generate import generate
 from core.errors import UserError
+from core.text.seen_words import OFTEN, SeenWords
 from core.text.words import find_words
+from core.training import texts
 from core.training.config import GRAMMAR, TrainingConfig
 from core.training.preparation import StoppedError, unwatched
 from core.training.survey import Survey, saved_survey, take_survey
@@ -90,13 +92,13 @@ def test_streamed_is_what_reading_everything_gives(
         sum(len(a) + len(b) for a, b in training),
     )
     checksum = 0
-    for texts in (*training, *((a, *references) for a, references in held_out.items())):
-        for text in texts:
+    for sides in (*training, *((a, *references) for a, references in held_out.items())):
+        for text in sides:
             checksum = crc32(text.encode(), checksum)
     assert survey.checksum == f"{checksum:08x}"
     if not grammar:
         words = {word for source, _ in training for word, _, _ in find_words(source)}
-        assert survey.known_words == sorted(words)
+        assert survey.seen_words["known_words"] == sorted(words)
 
 
 def test_what_is_held_out_is_apart_by_source_and_keeps_all_its_references(tmp_path: Path) -> None:
@@ -153,10 +155,26 @@ def test_known_words_are_those_of_training_sources(tmp_path: Path) -> None:
         validation=(tsv(tmp_path / "b.tsv", [("Only here.", "Nur hier.")]),),
     )
     survey, _ = survey_of(config)
-    assert survey.known_words == ["again", "and", "can't", "i", "swim", "times"]
+    assert survey.seen_words == {
+        "known_words": ["again", "and", "can't", "i", "swim", "times"],
+        "rare_words": {"1": "can't i swim times", "3": "and", "6": "again"},
+    }
     grammar, _ = survey_of(TrainingConfig(grammar_pairs=40, validation_pairs=10))
-    assert "the" in grammar.known_words
-    assert "der" not in grammar.known_words
+    assert "the" in grammar.seen_words["known_words"]
+    assert "der" not in grammar.seen_words["known_words"]
+
+
+def test_generated_words_are_counted_as_often_as_they_stand_in_an_epoch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = TrainingConfig(grammar_pairs=40, validation_pairs=10)
+    whole = SeenWords.of_model(survey_of(config)[0].seen_words)
+    monkeypatch.setattr(texts, "SAMPLE_SENTENCES", 20)
+    sampled = SeenWords.of_model(survey_of(config)[0].seen_words)
+    assert whole
+    assert sampled
+    assert sampled.known < whole.known
+    assert set(sampled.rare.values()) <= set(range(2, OFTEN, 2))
 
 
 @pytest.fixture
