@@ -56,6 +56,8 @@ def _lines(name: str, header: Header) -> Iterator[str]:
             split = score.get("split") or split_of(test_set, about)
             of = f", {split} data" if split else ""
             yield from _table(f"Scores on {test_set}{of}", _references(score))
+    if "doubts" in scores:
+        yield from _doubts(scores["doubts"])
     if "gold" in scores:
         yield from _gold(scores["gold"])
     recipe = {key: _value(value) for key, value in about.get("training", {}).items()}
@@ -82,6 +84,23 @@ def _references(score: Mapping[str, Any]) -> dict[str, str]:
         "BLEU": f"{score['bleu']:.1f} `{score['bleu_signature']}`",
         "chrF": f"{score['chrf']:.1f} `{score['chrf_signature']}`",
     }
+
+
+def _doubts(doubts: Mapping[str, Any]) -> Iterator[str]:
+    rates = {
+        f"bad (chrF below {doubts['bad_below']:g})": doubts.get("bad"),
+        "marked as probably wrong": doubts.get("marked"),
+        "· of these, bad": doubts.get("marked_bad"),
+        "· of the others, not bad": doubts.get("unmarked_right"),
+    }
+    yield from _table(
+        f"Translations marked as probably wrong, on every other sentence of {doubts['corpus']}",
+        {
+            "sentences": f"{doubts['sentences']:,}",
+            "marked from": f"{doubts['threshold']:g} doubts per word",
+            **{name: f"{rate:.0f}%" for name, rate in rates.items() if _is_number(rate)},
+        },
+    )
 
 
 def _gold(gold: Mapping[str, Any]) -> Iterator[str]:
@@ -129,6 +148,10 @@ def _table(title: str, rows: Mapping[str, Any]) -> Iterator[str]:
         yield "| | |"
         yield "| --- | --- |"
         yield from (f"| {key} | {value} |" for key, value in present.items())
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in (int, float)
 
 
 def _value(value: object) -> str:

@@ -90,6 +90,10 @@ def _number(value: Any) -> bool:
     return type(value) is int or (type(value) is float and math.isfinite(value))
 
 
+def _positive(value: Any) -> bool:
+    return _number(value) and value > 0
+
+
 def _texts(value: Any) -> bool:
     return isinstance(value, list) and all(map(_text, value))
 
@@ -152,6 +156,7 @@ _references = _fields(
     bleu_signature=_text,
     chrf_signature=_text,
 )
+_doubts = _fields(threshold=_positive, bad_below=_number, sentences=_whole, corpus=_text)
 _pair = _fields(first=_number, second=_number, both=_number)
 _head = _optional(_fields(layer=_whole, head=_whole, antecedent=_pair))
 _gold = _fields(
@@ -180,6 +185,7 @@ _CHECKS: dict[str, Check] = {
 _PARTS: dict[str, dict[str, Check]] = {
     "scores": {
         "gold": _gold,
+        "doubts": _doubts,
         "it_head": _optional(_fields(kind=_text, layer=_whole, head=_whole)),
         "*": _score,
     },

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from core.bundled import model_path
 from core.checkpoints.kinds import Kind, recognise
 from core.commands.counting import Counting
+from core.commands.doubting import passage_doubts
 from core.commands.sentences import splitter
 from core.commands.translate import (
     add_search_arguments,
@@ -25,6 +26,7 @@ from core.fields import require
 if TYPE_CHECKING:
     from core.checkpoints.native import Checkpoint
     from core.evaluation.gold import GoldReport, HeadScore, PairScore
+    from core.evaluation.mark_rates import MarkRates
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,6 +90,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="translate each sentence of a line by itself, as translate does (default: lines as a "
         "whole, so that scores stay comparable with those of other programs)",
     )
+    parser.add_argument(
+        "--doubts",
+        action="store_true",
+        help="measure also how often translations that are marked as probably wrong are bad "
+        "(chrF below 40), and the others are not; the threshold is chosen on every other sentence",
+    )
     add_search_arguments(parser)
     add_speed_arguments(parser)
     parser.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:N or mps")
@@ -105,6 +113,8 @@ def run(args: argparse.Namespace) -> int:
         raise UserError("--record is for the results of the unquantised model; leave out --int8.")
     if args.gold and args.split_sentences:
         raise UserError("--gold scores generated lines as a whole; leave out --split-sentences.")
+    if args.gold and args.doubts:
+        raise UserError("--doubts needs references; use it with --corpus, --source or --test-set.")
     scores = _run_gold(args) if args.gold else _run_references(args)
     if args.record:
         from core.checkpoints.native import add_scores
@@ -118,6 +128,7 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     from core.checkpoints.split import split_of
     from core.corpus.aligned import names_of
     from core.decoding.translate import translate_passages
+    from core.evaluation.mark_rates import sentence_chrf, tuned_rates
     from core.evaluation.metrics import score, tokenizer_for
 
     test_set = pair = None
@@ -138,12 +149,14 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
         search,
         progress=Counting(len(sentences), sys.stderr, as_json=args.json),
     )
+    outputs = [
+        passage.joined([part.text for part in parts])
+        for passage, parts in zip(passages, translations, strict=True)
+    ]
+    references = [of_sentence for _, of_sentence in sentences]
     scores = score(
-        [
-            passage.joined([part.text for part in parts])
-            for passage, parts in zip(passages, translations, strict=True)
-        ],
-        [references for _, references in sentences],
+        outputs,
+        references,
         tokenize=args.tokenize or tokenizer_for("" if pair is None else pair.partition("-")[2]),
         test_set=test_set,
         pair=pair,
@@ -156,14 +169,36 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     if split is not None:
         result["split"] = split.value
         print(f"{name}: {split.warning}.", file=sys.stderr)
+    measured = {}
+    if args.doubts:
+        if len(sentences) < 2:
+            raise UserError("--doubts needs two sentences or more; add sentences.")
+        tell = Counting(len(sentences), sys.stderr, as_json=args.json)
+        doubts = passage_doubts(checkpoint, passages, translations, tell)
+        rates = tuned_rates([one.share for one in doubts], sentence_chrf(outputs, references))
+        measured = {"doubts": rates.to_dict() | {"corpus": name}}
     if args.json:
-        print(json.dumps(result))
+        print(json.dumps(result | measured))
     else:
         of = "" if split is None else f" of {split} data"
         print(f"{counted(len(sentences), 'sentence')}{of}")
         print(f"BLEU {scores.bleu:.1f}  {scores.bleu_signature}")
         print(f"chrF {scores.chrf:.1f}  {scores.chrf_signature}")
-    return {name: result | {"beam": search.beam, "alpha": search.alpha}}
+        if args.doubts:
+            print(_describe_marks(rates))
+    return {name: result | {"beam": search.beam, "alpha": search.alpha}, **measured}
+
+
+def _describe_marks(rates: MarkRates) -> str:
+    from core.evaluation.mark_rates import BAD
+
+    return (
+        f"On {counted(rates.sentences, 'sentence')} (every other one), {rates.bad:.0f}% are bad: "
+        f"chrF below {BAD:g}\n"
+        f"probably wrong, {rates.threshold:g} doubts per word or more: {rates.marked:4.0f}%, of "
+        f"which {rates.marked_bad:.0f}% are bad\n"
+        f"not marked:{100 - rates.marked:4.0f}%, of which {rates.unmarked_right:.0f}% are not bad"
+    )
 
 
 def _from_corpus(corpus: str, *, partial: bool) -> list[tuple[str, list[str]]]:

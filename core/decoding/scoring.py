@@ -6,13 +6,13 @@ Legend: B sentences, T target positions, D d_model, V vocabulary.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
 
 from core.decoding.batching import batches_by_length, padded
-from core.decoding.search import source_batch
+from core.decoding.search import proceed, source_batch
 from core.model.transformer import Transformer
 
 _LOGIT_ROWS = 256
@@ -25,6 +25,7 @@ def score_targets(
     targets: Sequence[Sequence[int]],
     *,
     batch_tokens: int = 8192,
+    check: Callable[[], None] = proceed,
 ) -> list[Tensor]:
     """Natural logarithms of the probability of each target's tokens and of its end token.
 
@@ -32,6 +33,7 @@ def score_targets(
         model: in evaluation mode.
         sources, targets: ids without specials, as many of one as of the other.
         batch_tokens: sentences × longest side in a batch, padding included.
+        check: called before each batch; what it raises ends the work.
 
     Returns:
         for each pair [len(target) + 1] float32, on the CPU.
@@ -42,6 +44,7 @@ def score_targets(
     ]
     scored = [torch.empty(0)] * len(targets)
     for batch in batches_by_length(range(len(targets)), lengths, batch_tokens):
+        check()
         with torch.inference_mode():
             source = source_batch(model, [sources[index] for index in batch])
             fed = [[config.bos_id, *targets[index]] for index in batch]

@@ -48,6 +48,7 @@ WRONG: list[tuple[Any, str]] = [
     *(({"attribution": value}, "attribution") for value in (5, None, [5])),
     *(({"scores": {"gold": value}}, "scores.gold") for value in (5, None, {}, {"pairs": 1})),
     *(({"scores": {"it_head": value}}, "scores.it_head") for value in (5, {}, {"kind": []})),
+    *(({"scores": {"doubts": value}}, "scores.doubts") for value in (5, {}, {"threshold": 0.5})),
     ({"scores": {"it_head": {"kind": "cross", "layer": "x", "head": 1}}}, "scores.it_head"),
     ({"scores": {"dev.tsv": {"bleu": "x"}}}, "scores.dev.tsv"),
     ({"scores": {"dev.tsv": []}}, "scores.dev.tsv"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from sacrebleu.dataset import DATASETS
 
+from core.checkpoints.card import model_card
 from core.checkpoints.header import read_header
 from core.decoding.translate import Translation
 from core.errors import UserError
@@ -222,3 +224,42 @@ def test_validation_data_is_called_that(
     other = lines(tmp_path / "test.tsv", ["The dog sleeps.\tDer Hund schläft."])
     assert command("evaluate", "--model", model, "--corpus", other, "--json") == 0
     assert "split" not in json.loads(capsys.readouterr().out)
+
+
+def test_how_often_the_mark_is_right(
+    evaluate: Evaluate,
+    command: Callable[..., int],
+    trained: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    corpus = lines(
+        tmp_path / "a.tsv",
+        ["The dog sleeps.\tDer Hund schläft.", "The cat sleeps.\tEtwas ganz anderes."],
+    )
+    copy = tmp_path / "model.safetensors"
+    shutil.copy(trained / copy.name, copy)
+    rates = evaluate("--corpus", corpus, "--doubts")["doubts"]
+    assert rates["corpus"] == "a.tsv"
+    assert (rates["sentences"], rates["bad"]) == (1, 100)
+    words = ("--model", copy, "--beam", "1", "--corpus", corpus, "--doubts", "--record")
+    assert command("evaluate", *words) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[3] == "On 1 sentence (every other one), 100% are bad: chrF below 40"
+    assert said[4].startswith(f"probably wrong, {rates['threshold']:g} doubts per word or more:")
+    header = read_header(copy)
+    assert header.provenance["scores"]["doubts"] == rates
+    assert header.left_out == ()
+    assert "probably wrong, on every other sentence of a.tsv" in model_card("m", header)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["--gold"], "--doubts needs references"), (["--corpus"], "two sentences or more")],
+)
+def test_marks_need_references_and_two_halves(
+    evaluate: Evaluate, tmp_path: Path, words: list[str], said: str
+) -> None:
+    corpus = lines(tmp_path / "a.tsv", ["The dog sleeps.\tDer Hund schläft."])
+    with pytest.raises(UserError, match=said):
+        evaluate(*words, *([corpus] if "--corpus" in words else []), "--doubts")
