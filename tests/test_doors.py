@@ -71,6 +71,7 @@ APP_VALUES = {
     "core.corpus.grammar.registry",
     *("core.remote.cache", "core.remote.hub_cache", "core.remote.pairs"),
     *("core.analysis.composition", "core.analysis.contributions", "core.analysis.interval"),
+    "core.analysis.verdict",
     *(
         "core.text.tokens",
         "core.text.words",
@@ -88,6 +89,7 @@ APP_VALUES = {
         "core.trace.reach",
         "core.trace.variant",
         "core.trace.row_steps",
+        "core.trace.sinks",
     ),
 }
 # The modules that go further, and how far.

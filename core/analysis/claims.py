@@ -16,24 +16,17 @@ import torch
 from torch import Tensor
 
 from core.analysis.statistics import Cells
+from core.analysis.verdict import MARGIN
 from core.heads import AttentionKind
+from core.trace.sinks import sink_threshold
 
 FARTHEST_OFFSET = 8
 
 POSITIONAL_THRESHOLD = 0.9  # Voita et al. 2019, section 5.1
-SINK_THRESHOLD = 0.3  # Gu et al. 2024, of 64 tokens
 BROAD_THRESHOLD = 0.9  # Clark et al. 2019, section 3.3: at most a tenth on any one token
 DIAGONAL_THRESHOLD = 0.5  # Clark et al. 2019, section 3.1, there of fixed offsets
 RARE_WORD_THRESHOLD = 0.5  # ours; Voita et al. 2019 name none
 
-MARGIN = 0.1
-"""A score says more than its baseline if it is above it by as much (Voita et al. 2019)."""
-
-FEWEST_ROWS = 20
-"""Fewer say too little about a head to call it by a role."""
-
-# What an even spread gives the first of 64 keys, where SINK_THRESHOLD comes from: H(64) / 64.
-_EVEN_AT_64 = sum(1 / t for t in range(1, 65)) / 64
 FEWEST_KEYS = 20  # of fewer keys none could have a tenth at most unless the row were nearly even
 FREQUENT_TOKENS = 500  # Voita et al. 2019, section 5.3
 
@@ -61,9 +54,12 @@ class Claim(ABC):
     """
     Attributes:
         by_rows: whether a head's score is the mean over all rows, or over sentences.
+        is_share: whether the score is a share of rows, which says nothing of how much weight is
+            on the wanted cells.
     """
 
     by_rows: ClassVar[bool] = True
+    is_share: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -99,7 +95,13 @@ class Claim(ABC):
 
 
 class _Heaviest(Claim):
-    """The heaviest of a row's rivals is a wanted one: a share of rows, as Voita et al. count."""
+    """The heaviest key of a row is a wanted one: a share of rows.
+
+    Voita et al. leave out the end token; here every key that the row may attend to competes, so a
+    row that rests on a sink is a miss.
+    """
+
+    is_share = True
 
     def score(self, weights: Tensor, rows: Rows) -> Tensor:
         heaviest = weights.masked_fill(~rows.rivals[:, None], -1.0).argmax(dim=-1)  # [B, H, Q]
@@ -143,7 +145,7 @@ class Positional(_Heaviest):
         there = torch.ones(queries, keys, dtype=torch.bool, device=cells.allowed.device)
         diagonal = there.tril(self.offset).triu(self.offset)
         wanted = cells.ordinary & diagonal
-        return Rows(wanted.any(dim=-1), wanted, cells.ordinary)
+        return Rows(wanted.any(dim=-1), wanted, cells.allowed)
 
     def threshold(self, baseline: float) -> float:
         return max(POSITIONAL_THRESHOLD, baseline + MARGIN)
@@ -176,8 +178,7 @@ class Sink(_Weight):
         return Rows(wanted.any(dim=-1), wanted, cells.allowed)
 
     def threshold(self, baseline: float) -> float:
-        """As far above an even spread as the published one is, but never below that."""
-        return max(SINK_THRESHOLD, baseline + SINK_THRESHOLD - _EVEN_AT_64)
+        return sink_threshold(baseline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,7 @@ class RareWord(_Heaviest):
         fewest = counts.where(ordinary, counts.max() + 1).amin(dim=-1, keepdim=True)  # [B, 1]
         rarest = ordinary & (counts == fewest) & (fewest < self._last_frequent)
         wanted = cells.ordinary & rarest[:, None, :]
-        return Rows(wanted.any(dim=-1), wanted, cells.ordinary)
+        return Rows(wanted.any(dim=-1), wanted, cells.allowed)
 
     @property
     def _last_frequent(self) -> Tensor:

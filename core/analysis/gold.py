@@ -1,45 +1,50 @@
 """Whether a head looks where the grammar knows that it should, against looking at a fixed offset.
 
-A head is right at a word if, of all the words that it could look at, the gold one has the largest
-weight. Punctuation, special tokens and the word itself do not count, as they are never the answer
-and a head that has nothing to do often rests on them. The baseline is the best that a head can do
-which always looks equally far (Voita et al. 2019, arXiv 1905.09418).
+A head is right at a word if the gold one has the largest weight of all columns: of the words,
+punctuation and the word itself among them, and of the special tokens. A row that rests on a sink
+is therefore a miss, and so is a gold word that is a sink of the map, which the head attends to
+whatever the query is. The baseline is the best that a head can do which always looks equally far (Voita et
+al. 2019, arXiv 1905.09418).
 
-Legend: n links, N heads of one kind, B batch, R and C words of the query and the key side.
+Legend: n links, N heads of one kind, B batch, H heads of a layer, R and C words of the query and
+the key side.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from core.analysis.claims import FEWEST_ROWS, MARGIN
 from core.analysis.gold_links import RELATIONS, Direction, Link, Question, gold_links
 from core.analysis.passes import Pass, recorded_passes
-from core.analysis.words import Reading, WordedPair, WordMaps, worded
+from core.analysis.verdict import MARGIN, holds, lower_bound
+from core.analysis.words import NO_WORD, Reading, WordedPair, WordMaps, worded
 from core.corpus.grammar.dependencies import DependencyKind
-from core.corpus.grammar.sentence import PUNCTUATION, Sentence
+from core.corpus.grammar.sentence import Sentence
 from core.heads import AttentionKind, Head
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
+from core.trace.sinks import sink_threshold
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class GoldScore:
     """One question, asked of every head of its kind.
 
     Attributes:
         heads: the N heads of the columns below.
-        hits: [n, N], whether the heaviest word is a gold one.
+        hits: [n, N], whether the heaviest column is a gold word and no sink.
         weights: [n, N], the weight on the gold words.
         sentences: [n], which sentence each link is of, in the order they were given.
         queries, keys: [n], the row and the first gold column of each link in the maps over tokens.
-        offset: the most frequent distance in words, key minus query.
-        baseline: share of the links at this distance.
+        offsets: [n], the distances in words at which a link is right, key minus query.
+        aligned: [n], as of ``Link``.
     """
 
     question: Question
@@ -49,12 +54,26 @@ class GoldScore:
     sentences: NDArray[np.intp]
     queries: NDArray[np.intp]
     keys: NDArray[np.intp]
-    offset: int
-    baseline: float
+    offsets: tuple[Sequence[int], ...]
+    aligned: tuple[frozenset[Reading], ...]
 
     @property
     def links(self) -> int:
         return len(self.hits)
+
+    @cached_property
+    def _best_offset(self) -> tuple[int, int]:
+        return most_frequent_offset(self.offsets)
+
+    @property
+    def offset(self) -> int:
+        """The most frequent distance."""
+        return self._best_offset[0]
+
+    @property
+    def baseline(self) -> float:
+        """The share of the links at this distance."""
+        return self._best_offset[1] / self.links
 
     @property
     def threshold(self) -> float:
@@ -62,8 +81,39 @@ class GoldScore:
 
     @property
     def passed(self) -> NDArray[np.bool_]:
-        """[N], whether the head does what is asked for: over the threshold, on enough links."""
-        return (self.accuracy >= self.threshold) & (self.links >= FEWEST_ROWS)
+        """[N], whether the head does what is asked for."""
+        pairs = zip(self.accuracy.tolist(), self.weight.tolist(), strict=True)
+        return np.array(
+            [holds(share, self.links, self.threshold, weight) for share, weight in pairs], np.bool_
+        )
+
+    @property
+    def lower(self) -> NDArray[np.float64]:
+        """[N], the lower end of the 95% interval of the accuracy."""
+        return np.array([lower_bound(share, self.links) for share in self.accuracy.tolist()])
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """[N], the mean weight on the gold words."""
+        weight: NDArray[np.float64] = self.weights.mean(axis=0, dtype=np.float64)
+        return weight
+
+    def unexplained(self, by: Reading) -> GoldScore | None:
+        """The links that a head that aligns words by this reading would not find; None without
+        any."""
+        left = [index for index, readings in enumerate(self.aligned) if by not in readings]
+        if not left:
+            return None
+        return replace(
+            self,
+            hits=self.hits[left],
+            weights=self.weights[left],
+            sentences=self.sentences[left],
+            queries=self.queries[left],
+            keys=self.keys[left],
+            offsets=tuple(self.offsets[index] for index in left),
+            aligned=tuple(self.aligned[index] for index in left),
+        )
 
     @property
     def accuracy(self) -> NDArray[np.float64]:
@@ -104,6 +154,7 @@ class _Found:
     weights: list[NDArray[np.float32]] = field(default_factory=list)
     places: list[tuple[int, int, int]] = field(default_factory=list)  # sentence, query, key
     offsets: list[list[int]] = field(default_factory=list)
+    aligned: list[frozenset[Reading]] = field(default_factory=list)
 
 
 class GoldTally:
@@ -139,8 +190,9 @@ class GoldTally:
             for link in gold_links(self._sentences[index], self._relations):
                 if self._wanted(link.question) and _has_pieces(self.worded[index], link):
                     links[link.question.kind, link.question.reading].append((row, link))
+        sinks = {kind: _first_is_sink(passed, kind) for kind, _ in links}
         for (kind, reading), of_maps in links.items():
-            self._count(passed, kind, reading, of_maps)
+            self._count(passed, kind, reading, of_maps, sinks[kind])
 
     def scores(self) -> list[GoldScore]:
         """One score for each question in the order of kinds, relations, directions, readings."""
@@ -159,7 +211,6 @@ class GoldTally:
     def _score(self, question: Question, found: _Found) -> GoldScore:
         places = np.array(found.places, dtype=np.intp)
         order = np.argsort(places[:, 0], kind="stable")
-        offset, count = most_frequent_offset(found.offsets)
         sentences, queries, keys = places[order].T
         return GoldScore(
             question=question,
@@ -169,8 +220,8 @@ class GoldTally:
             sentences=sentences,
             queries=queries,
             keys=keys,
-            offset=offset,
-            baseline=count / len(places),
+            offsets=tuple(found.offsets[index] for index in order),
+            aligned=tuple(found.aligned[index] for index in order),
         )
 
     def _count(
@@ -179,10 +230,10 @@ class GoldTally:
         kind: AttentionKind,
         reading: Reading | None,
         links: Sequence[tuple[int, Link]],
+        sinks: NDArray[np.bool_],
     ) -> None:
-        """All links that are answered by the same maps."""
+        """All links that are answered by the same maps; ``sinks`` as of ``_first_is_sink``."""
         pairs = [self.worded[index] for index in passed.indices]
-        sentences = [self._sentences[index] for index in passed.indices]
         maps = WordMaps(passed, pairs, kind, reading)
         rows = np.array([row for row, _ in links])
         queries = np.array([link.query for _, link in links])
@@ -190,26 +241,31 @@ class GoldTally:
         self._heads[kind] = passed.heads(kind)
         weights = np.concatenate([one[rows, :, queries] for one in layers], axis=1)  # [n, N, C]
         gold = np.zeros((len(links), weights.shape[-1]), dtype=np.bool_)  # [n, C]
-        counted = np.zeros_like(gold)
+        first = np.zeros_like(gold)  # the word that may be a sink
         for index, (row, link) in enumerate(links):
             gold[index, list(link.keys)] = True
-            counted[index, _counted(sentences[row], link)] = True
+            word = pairs[row].columns(kind)[0]
+            first[index, [word] if word != NO_WORD else []] = True
         on_gold = np.where(gold[:, None], weights, 0.0).sum(axis=-1)  # [n, N]
-        contest = np.where(counted[:, None], weights, 0.0)
-        heaviest = contest.argmax(axis=-1)  # [n, N]
-        hits = gold[np.arange(len(links))[:, None], heaviest] & (contest.max(axis=-1) > 0.0)
+        on_specials = 1.0 - weights.sum(axis=-1)  # [n, N]; a side has one of them
+        heaviest = weights.argmax(axis=-1)[..., None]  # [n, N, 1]
+        chosen = np.take_along_axis(
+            gold[:, None] & ~(first[:, None] & sinks[rows][..., None]), heaviest, -1
+        )
+        hits = chosen[..., 0] & (weights.max(axis=-1) > on_specials)
         of_question: dict[Question, list[int]] = defaultdict(list)
         for index, (_, link) in enumerate(links):
             of_question[link.question].append(index)
-        for question, chosen in of_question.items():
+        for question, places in of_question.items():
             found = self._found[question]
-            found.hits.append(hits[chosen])
-            found.weights.append(on_gold[chosen].astype(np.float32))
-            for row, link in (links[index] for index in chosen):
+            found.hits.append(hits[places])
+            found.weights.append(on_gold[places].astype(np.float32))
+            for row, link in (links[index] for index in places):
                 query = pairs[row].rows(kind, reading).index(link.query)
                 key = pairs[row].columns(kind).index(min(link.keys))
                 found.places.append((passed.indices[row], query, key))
                 found.offsets.append(sorted(key - link.query for key in link.keys))
+                found.aligned.append(link.aligned)
 
 
 def most_frequent_offset(offsets: Iterable[Sequence[int]]) -> tuple[int, int]:
@@ -224,12 +280,22 @@ def _has_pieces(pair: WordedPair, link: Link) -> bool:
     return link.query in pair.rows(kind, reading) and link.keys <= set(pair.columns(kind))
 
 
-def _counted(sentence: Sentence, link: Link) -> list[int]:
-    """The words that a head could look at instead of the gold ones."""
-    kind = link.question.kind
-    words = sentence.target_words if kind is AttentionKind.DECODER_SELF else sentence.source_words
-    seen = words[: link.query] if kind is AttentionKind.DECODER_SELF else words
-    own = {link.query} if kind is AttentionKind.ENCODER_SELF else set()
-    return [
-        index for index, word in enumerate(seen) if word not in PUNCTUATION and index not in own
-    ]
+def _first_is_sink(passed: Pass, kind: AttentionKind) -> NDArray[np.bool_]:
+    """Whether the first token is a sink of a head's map, [B, N].
+
+    Of the tokens that may be (`core.trace.sinks`) it is the only one that can be a gold word. In
+    decoder self-attention it is the begin token.
+    """
+    if kind is AttentionKind.DECODER_SELF:
+        return np.zeros((len(passed.source), len(passed.heads(kind))), np.bool_)
+    queries = passed.query_lengths(kind)[:, None]  # [B, 1]
+    received = torch.cat(
+        [
+            passed.weights(kind, layer)[..., 0].sum(dim=-1) / queries
+            for layer in range(passed.layers(kind))
+        ],
+        dim=1,
+    )  # [B, N]
+    least = [sink_threshold(1 / length) for length in passed.key_lengths(kind).tolist()]
+    found: NDArray[np.bool_] = received.cpu().numpy() >= np.array(least)[:, None]
+    return found

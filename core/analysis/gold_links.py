@@ -17,6 +17,7 @@ from core.corpus.grammar.sentence import PUNCTUATION, Sentence
 from core.heads import AttentionKind
 
 ATTRACTED = "attracted_subject"
+ALIGNMENT = "alignment"
 
 
 def relation_name(kind: DependencyKind) -> str:
@@ -39,11 +40,25 @@ RELATIONS: Mapping[str, frozenset[DependencyKind]] = MappingProxyType(
                 DependencyKind.PASSIVE,
             }
         ),
+        ALIGNMENT: frozenset(),
     }
 )
 """What is asked for by name: each kind of dependency, "auxiliary" for the four kinds of verb and
-auxiliary together, and of the subjects those that another noun stands between. A distractor, the
-noun that "it" does not mean, is no answer."""
+auxiliary together, of the subjects those that another noun stands between, and "alignment", which
+is no dependency. A distractor, the noun that "it" does not mean, is no answer."""
+
+PARTS: Mapping[str, str] = MappingProxyType(
+    {
+        relation_name(kind): "auxiliary"
+        for kind in (
+            DependencyKind.PERFECT,
+            DependencyKind.FUTURE,
+            DependencyKind.MODAL,
+            DependencyKind.PASSIVE,
+        )
+    }
+)
+"""Relations whose links are all links of a more general one, with that one."""
 
 
 class Direction(StrEnum):
@@ -63,11 +78,16 @@ class Question(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A word and those that it should look at, one of which suffices; word indices."""
+    """A word and those that it should look at, one of which suffices; word indices.
+
+    ``aligned``: of cross-attention, the readings by which a head that merely aligns words looks at
+    one of these keys from the same row, or from the one that is fed the word.
+    """
 
     question: Question
     query: int
     keys: frozenset[int]
+    aligned: frozenset[Reading] = frozenset()
 
 
 def gold_links(
@@ -77,7 +97,8 @@ def gold_links(
 
     Encoder self-attention: source words. Decoder self-attention: target words, where the answer
     comes first, since a row sees nothing later. Cross-attention: from a target word to the source
-    words that the other target word translates and it does not itself.
+    words that the other target word translates and it does not itself; for the alignment, to the
+    source words that it translates itself.
     """
     found: dict[tuple[Question, int], set[int]] = defaultdict(set)
     sources_of = _sources_of(sentence)
@@ -93,8 +114,31 @@ def gold_links(
                 for kind, keys in _answers(dependency.side, query, key, sources_of):
                     for reading in readings(kind):
                         found[Question(kind, name, direction, reading), query] |= keys
+    if ALIGNMENT in relations:
+        for query, sources in sources_of.items():
+            if sentence.target_words[query] not in PUNCTUATION:
+                for reading in readings(AttentionKind.CROSS):
+                    question = Question(AttentionKind.CROSS, ALIGNMENT, Direction.FORWARD, reading)
+                    found[question, query] |= sources
     for (question, query), keys in found.items():
-        yield Link(question, query, frozenset(keys))
+        yield Link(question, query, frozenset(keys), _aligned(question, query, keys, sources_of))
+
+
+def _aligned(
+    question: Question, query: int, keys: set[int], sources_of: Mapping[int, set[int]]
+) -> frozenset[Reading]:
+    """A row that is fed a word predicts the next one, and a row that predicts a word is fed the
+    one before; a word of several pieces is both fed and predicted in some of its rows."""
+    if question.kind is not AttentionKind.CROSS or question.relation == ALIGNMENT:
+        return frozenset()
+    fed = {query - (question.reading is Reading.PREDICTED), query}
+    predicted = {query + (question.reading is Reading.FED), query}
+    words = {Reading.FED: fed, Reading.PREDICTED: predicted}
+    return frozenset(
+        reading
+        for reading, of_row in words.items()
+        if any(keys & sources_of.get(word, set()) for word in of_row)
+    )
 
 
 def _answers(

@@ -11,10 +11,13 @@ from core.heads import Head
 
 
 class Verdict(NamedTuple):
-    """A role, and what was measured for it."""
+    """A role, and what was measured for it; ``lower`` and ``weight`` are None where a report of an
+    older version lacks them, and ``weight`` where the score is a weight itself."""
 
     role: str
     score: float
+    lower: float | None
+    weight: float | None
     baseline: float
     threshold: float
     passed: bool

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from core.analysis.claims import FEWEST_ROWS, Claim, Rows
+from core.analysis.claims import Claim, Rows
 from core.analysis.passes import Pass
 from core.analysis.statistics import Cells
+from core.analysis.verdict import holds, lower_bound
 from core.heads import AttentionKind
 
 Numbers = npt.NDArray[np.float64]
@@ -28,12 +29,15 @@ class Outcome:
         scores: [N], of each sentence, not a number where the claim counts no row of it.
         rows: [N], how many it counts.
         hits: the sum of the scores over all rows.
+        weight: the mean over all rows of the weight on the wanted cells, where the score is a
+            share; None where the score itself is a weight.
     """
 
     claim: Claim
     scores: Numbers
     rows: npt.NDArray[np.int64]
     baseline: float
+    weight: float | None
 
     @property
     def hits(self) -> float:
@@ -52,9 +56,19 @@ class Outcome:
         return self.score - self.threshold
 
     @property
+    def cases(self) -> int:
+        """How many rows or, of a mean over sentences, how many sentences the score is over."""
+        return int(self.rows.sum() if self.claim.by_rows else (self.rows > 0).sum())
+
+    @property
+    def lower(self) -> float:
+        """The lower end of the score's 95% interval."""
+        return lower_bound(self.score, self.cases)
+
+    @property
     def passed(self) -> bool:
-        """Whether the head is called by the role: not under the threshold, on enough rows."""
-        return self.margin >= 0 and int(self.rows.sum()) >= FEWEST_ROWS
+        """Whether the head is called by the role."""
+        return holds(self.score, self.cases, self.threshold, self.weight)
 
 
 class ClaimTally:
@@ -68,6 +82,7 @@ class ClaimTally:
         self._even: dict[tuple[int, AttentionKind], Numbers] = {}
         # [N, H] of a claim in a layer.
         self._scores: dict[tuple[int, AttentionKind, int], npt.NDArray[np.float32]] = {}
+        self._weights: dict[tuple[int, AttentionKind, int], npt.NDArray[np.float32]] = {}
 
     def rows(self, passed: Pass, cells: Cells) -> dict[int, Rows]:
         """Begin with one kind of a pass: the rows of each claim, by its number."""
@@ -94,8 +109,13 @@ class ClaimTally:
             if key not in self._scores:
                 shape = (self._sentences, weights.shape[1])
                 self._scores[key] = np.full(shape, np.nan, np.float32)
-            scores = _row_means(self.claims[number].score(weights, of_claim), of_claim)
+            claim = self.claims[number]
+            scores = _row_means(claim.score(weights, of_claim), of_claim)
             self._scores[key][passed.indices] = scores.cpu().numpy()
+            if claim.is_share:
+                on_wanted = (weights * of_claim.wanted[:, None]).sum(dim=-1)
+                of_layer = self._weights.setdefault(key, np.full_like(self._scores[key], np.nan))
+                of_layer[passed.indices] = _row_means(on_wanted, of_claim).cpu().numpy()
 
     def outcomes(self, kind: AttentionKind, layer: int, place: int) -> list[Outcome]:
         """Of the claims that count a row at all; ``place`` of the head within its layer."""
@@ -106,7 +126,11 @@ class ClaimTally:
                 continue
             scores = self._scores[number, kind, layer][:, place].astype(np.float64)
             even = self._even[number, kind]
-            found.append(Outcome(claim, scores, rows, _mean(claim, even, rows)))
+            weight = None
+            if claim.is_share:
+                of_head = self._weights[number, kind, layer][:, place].astype(np.float64)
+                weight = _mean(claim, of_head, rows)
+            found.append(Outcome(claim, scores, rows, _mean(claim, even, rows), weight))
         return found
 
 

@@ -176,10 +176,10 @@ def _role(role: Role, kind: AttentionKind, places: Places) -> dict[str, Any]:
             "key_span": places.key(one, kind),
         }
 
-    values = {name: getattr(role, name) for name in ("role", "score", "baseline", "threshold")}
+    names = ("role", "score", "baseline", "threshold", "cases", "lower", "weight", "passed")
     return {
-        **values,
-        "passed": role.passed,
+        **{name: getattr(role, name) for name in names},
+        **({"explained_by": role.explained_by} if role.explained_by else {}),
         **role.details,
         "best": [shown(one) for one in role.best],
         "worst": [shown(one) for one in role.worst],

@@ -75,7 +75,7 @@ def _starts(tokens: Sequence[Token], index: int) -> bool:
 
 def _spans(tokens: Sequence[Token], first: int, stop: int) -> list[range]:
     """A word from one start to the next, and each piece of punctuation at its ends."""
-    plain = [i for i in range(first, stop) if not _is_punctuation(tokens[i])]
+    plain = [i for i in range(first, stop) if not is_punctuation(tokens[i])]
     begin, end = (plain[0], plain[-1] + 1) if plain else (stop, stop)
     return [
         *(range(i, i + 1) for i in range(first, begin)),
@@ -121,7 +121,8 @@ def _decoded(tokens: Iterable[Token]) -> str:
     return b"".join(token.data for token in tokens).decode("utf-8", "replace")
 
 
-def _is_punctuation(token: Token) -> bool:
+def is_punctuation(token: Token) -> bool:
+    """Whether a piece consists of punctuation marks alone."""
     text = token.piece.removeprefix(WORD_START)
     return (
         token.kind is TokenKind.PIECE

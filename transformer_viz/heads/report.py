@@ -41,13 +41,18 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A claim about a head, passed where a published threshold is reached.
+    """A claim about a head, passed where the rules of `core.analysis.verdict` hold.
 
     Attributes:
         name: as in the JSON, such as "positional(-1)" or "gold:coreference".
         sort: the name without the offset, which differs from head to head.
         baseline: what a head scores that spreads its weight evenly, of gold roles one that always
             looks ``offset`` words away.
+        cases: how many rows, links or sentences the score is over.
+        lower: the lower end of the score's 95% interval; None in a report of an older version.
+        weight: the mean weight on what is looked at; None where the score is a weight itself, and
+            in a report of an older version.
+        explained_by: the name of a more general role of the head that accounts for this one.
         on: the token of a sink.
         rows: of roles that are not gold, how many rows were counted.
         direction: of gold roles, "forward" from the word that needs the other one, or "backward".
@@ -63,6 +68,10 @@ class Role:
     baseline: float
     threshold: float
     passed: bool
+    cases: int | None
+    lower: float | None
+    weight: float | None
+    explained_by: str
     on: str
     rows: int | None
     direction: str
@@ -71,6 +80,11 @@ class Role:
     offset: int | None
     best: tuple[Evidence, ...]
     worst: tuple[Evidence, ...]
+
+    @property
+    def outdated(self) -> bool:
+        """Whether an older version measured it, which did not ask for weight."""
+        return self.lower is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +107,15 @@ class MeasuredHead:
     @property
     def csv_row(self) -> HeadRow:
         verdicts = [
-            Verdict(one.name, one.score, one.baseline, one.threshold, one.passed)
+            Verdict(
+                one.name,
+                one.score,
+                one.lower,
+                one.weight,
+                one.baseline,
+                one.threshold,
+                one.passed,
+            )
             for one in self.roles
         ]
         return HeadRow(self.head, self.statistics, verdicts)
@@ -149,7 +171,7 @@ def read_head(value: Any) -> MeasuredHead:
         numbers |= {name: float(value[name]) for name in (IMPORTANCE, EFFECT) if name in value}
         roles = tuple(_role(role) for role in value["roles"])
         passed = [role for role in roles if role.passed]
-        passed.sort(key=lambda role: role.threshold - role.score)
+        passed.sort(key=lambda role: role.threshold - (role.lower or role.score))
         return MeasuredHead(head, numbers, roles, tuple(passed))
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"not a measured head: {error}") from error
@@ -207,18 +229,25 @@ def _numbers(statistics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 def _role(value: Mapping[str, Any]) -> Role:
     name = sys.intern(str(value["role"]))
+    lower, weight = value.get("lower"), value.get("weight")
+    rows, links = _optional(value.get("rows")), _optional(value.get("links"))
+    cases = _optional(value.get("cases"))
     return Role(
         name=name,
         sort=sys.intern(name.partition("(")[0]),
         score=float(value["score"]),
         baseline=float(value["baseline"]),
         threshold=float(value["threshold"]),
-        passed=bool(value["passed"]),
+        passed=bool(value["passed"]) and lower is not None,
+        cases=cases if cases is not None else rows if links is None else links,
+        lower=None if lower is None else float(lower),
+        weight=None if weight is None else float(weight),
+        explained_by=sys.intern(str(value.get("explained_by", ""))),
         on=str(value.get("on", "")),
-        rows=_optional(value.get("rows")),
+        rows=rows,
         direction=str(value.get("direction", "")),
         reading=str(value.get("reading", "")),
-        links=_optional(value.get("links")),
+        links=links,
         offset=_optional(value.get("offset")),
         best=tuple(_evidence(each) for each in value["best"]),
         worst=tuple(_evidence(each) for each in value["worst"]),

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 from core.trace.trace import Head
 from transformer_viz.heads.evidence_list import EvidenceList
 from transformer_viz.heads.report import Evidence, MeasuredHead, Report, Role
-from transformer_viz.heads.wording import judgement, role_name
+from transformer_viz.heads.wording import judgement, role_name, sort_name
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID, Theme, set_role
 from transformer_viz.views.wording import head_title
@@ -108,7 +108,7 @@ class RolePage(QWidget):
             self._judgement.setText("")
         else:
             name = role_name(role)
-            self._claim.setText(f"{'It' if role.passed else 'Not confirmed: it'} {name.claim}.")
+            self._claim.setText(_claim(role))
             self._judgement.setText(judgement(role))
             for label in (self._claim, self._judgement):
                 label.setToolTip(name.definition)
@@ -119,6 +119,13 @@ class RolePage(QWidget):
         if self._measured is not None:
             head = self._measured.head
         self.wanted.emit(head, evidence)
+
+
+def _claim(role: Role) -> str:
+    claim = role_name(role).claim
+    if role.explained_by:
+        return f"Explained by “{sort_name(role.explained_by).short}”: it {claim}."
+    return f"{'It' if role.passed else 'Not confirmed: it'} {claim}."
 
 
 def _entry(role: Role) -> str:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.claims import FEWEST_ROWS, MARGIN
 from core.analysis.gold import GoldScore, GoldTally, gold_scores, most_frequent_offset
 from core.analysis.gold_links import (
+    ALIGNMENT,
     ATTRACTED,
     RELATIONS,
     Direction,
@@ -22,9 +22,10 @@ from core.analysis.gold_links import (
 )
 from core.analysis.passes import recorded_passes
 from core.analysis.pruning import prune
+from core.analysis.verdict import FEWEST_CASES, MARGIN
 from core.analysis.words import Reading
 from core.corpus.grammar.dependencies import DependencyKind, Side
-from core.corpus.grammar.sentence import PUNCTUATION, Sentence, word_spans
+from core.corpus.grammar.sentence import Sentence, word_spans
 from core.evaluation.pronouns import as_pieces, observe
 from core.heads import AttentionKind, Head
 from core.model.transformer import Transformer
@@ -124,13 +125,13 @@ def test_a_neighbour_is_found_by_the_head_that_looks_there(
 def test_a_head_that_rests_on_a_special_or_a_mark_is_never_right(
     known: dict[Question, GoldScore],
 ) -> None:
-    """Of what little it leaves to the words none is more than another."""
     for direction in Direction:
         for sink in ((0, 2), (1, 2)):  # On("</s>"), On(".")
             for relation in ("coreference", "attribute"):
                 score = known[question(ENCODER, relation, direction)]
                 place = score.heads.index(Head(ENCODER, *sink))
                 assert score.weights[:, place] == pytest.approx(0.0, abs=1e-4)
+                assert not score.hits[:, place].any()
 
 
 def test_readings_of_a_decoder_row(known: dict[Question, GoldScore]) -> None:
@@ -164,7 +165,7 @@ def test_few_links_make_no_role(known: dict[Question, GoldScore]) -> None:
     assert score.accuracy.max() >= score.threshold
     assert not score.passed.any()
     checkpoint = planted()
-    often = gold_scores(checkpoint.model, checkpoint.tokenizer, PLANTED * FEWEST_ROWS)
+    often = gold_scores(checkpoint.model, checkpoint.tokenizer, PLANTED * FEWEST_CASES)
     many = next(one for one in often if one.question == score.question)
     assert [head for head, passed in zip(many.heads, many.passed, strict=True) if passed] == [
         Head(ENCODER, 0, 4)
@@ -205,17 +206,14 @@ def cell_by_cell(
         column = place + (1 if kind is DECODER else 0)
         for row in rows:
             sums[word] += weights[row, column] / len(rows)
-    texts = sentence.target_words if kind is DECODER else sentence.source_words
-    rivals = {
-        word: weight
-        for word, weight in sums.items()
-        if texts[word] not in PUNCTUATION
-        and not (kind is not CROSS and word == link.query)
-        and not (kind is DECODER and word > link.query)
-    }
-    return max(rivals, key=lambda word: rivals[word]) in link.keys, sum(
-        sums[word] for word in link.keys
+    on_specials = 1 - sum(sums.values())
+    heaviest = max(sums, key=lambda word: sums[word])
+    found = heaviest in link.keys and sums[heaviest] > on_specials
+    rests = kind is not DECODER and weights[:, 0].mean() >= max(
+        0.3, 1 / weights.shape[1] + 0.3 - sum(1 / t for t in range(1, 65)) / 64
     )
+    on_sink = rests and heaviest == words[key_side][0]
+    return found and not on_sink, sum(sums[word] for word in link.keys)
 
 
 def test_every_number_is_what_the_maps_say(
@@ -254,7 +252,8 @@ def test_the_score_of_it_is_that_of_the_minimal_pairs(
     sentences: list[Sentence],
     scores: dict[Question, GoldScore],
 ) -> None:
-    """Where "it" and the pronoun are one piece each, two ways of counting agree."""
+    """Where "it" and the pronoun are one piece each, two ways of counting agree, except that a link
+    is a miss if a token has more weight that the minimal pairs do not count."""
     pairs = sentences[:12]
     seen = observe(model, [as_pieces(sentence, tokenizer) for sentence in pairs])
     for kind, hits in ((ENCODER, seen.encoder_hit), (CROSS, seen.cross_hit)):
@@ -265,7 +264,9 @@ def test_the_score_of_it_is_that_of_the_minimal_pairs(
             if len(as_pieces(pairs[index], tokenizer).pronoun_pieces) > 1:
                 continue
             (at,) = np.flatnonzero(score.sentences == index)
-            assert score.hits[at].tolist() == expected.reshape(-1).tolist()
+            assert not (score.hits[at] & ~expected.reshape(-1)).any()
+            sure = score.weights[at] > 0.5
+            assert (score.hits[at] == expected.reshape(-1))[sure].all()
 
 
 def test_batches_and_order_do_not_matter(
@@ -310,6 +311,29 @@ def test_links_of_a_sentence() -> None:
             Link(question(CROSS, "coreference", BACKWARD, reading), 1, frozenset({3}))
             for reading in Reading
         ),
+        *(
+            Link(question(CROSS, ALIGNMENT, reading=reading), word, frozenset({word}))
+            for reading in Reading
+            for word in range(4)
+        ),
+    }
+
+
+def test_a_head_that_aligns_finds_the_neighbour_in_the_next_row() -> None:
+    """The row that is fed "old" predicts "dog", and so an aligner looks at "dog" there."""
+    sentence = copied("the old dog heard it .", (K.ATTRIBUTE, 1, 2), (K.COREFERENCE, 4, 2))
+    aligned = {
+        (link.question.relation, link.question.reading): link.aligned
+        for link in gold_links(sentence)
+        if link.question.kind is CROSS and link.question.direction is FORWARD and link.keys == {2}
+    }
+    assert aligned == {
+        ("attribute", FED): {PREDICTED},
+        ("attribute", PREDICTED): set(),
+        ("coreference", FED): set(),
+        ("coreference", PREDICTED): set(),
+        (ALIGNMENT, FED): set(),
+        (ALIGNMENT, PREDICTED): set(),
     }
 
 
@@ -321,7 +345,7 @@ def test_decoder_links_point_back_and_cross_links_elsewhere(sentences: list[Sent
                 assert link.query not in link.keys
             if kind is DECODER:
                 assert max(link.keys) < link.query
-            if kind is CROSS:
+            if kind is CROSS and link.question.relation != ALIGNMENT:
                 own = {source for source, target in sentence.alignment if target == link.query}
                 assert not own & link.keys
 

@@ -50,7 +50,7 @@ def sentence(number: int) -> Sentence:
 
 
 def sentences() -> list[Sentence]:
-    return [sentence(number) for number in range(len(ENDINGS))] * 5
+    return [sentence(number) for number in range(len(ENDINGS))] * 10
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def expected(head: Head, habit: Habit) -> set[str]:
     match habit:
         case Offset(k):
             if head.kind is AttentionKind.CROSS:
-                return set() if k else {"diagonal"}
+                return set() if k else {"diagonal"}  # each word at its own place: no room to align
             return {f"positional({k:+d})" if k else "positional(0)"}
         case On():
             return {"sink"}
@@ -105,7 +105,8 @@ def test_a_head_is_called_what_it_does(
     for name in expected(head, habit) - {"broad"}:
         assert roles[name].score == pytest.approx(1, abs=0.05)
     for role in roles.values():
-        assert role.passed == (role.score >= role.threshold)
+        assert role.lower <= role.score + 1e-12
+        assert role.passed <= (role.lower >= role.threshold and role.cases >= 50)
 
 
 def test_every_role_has_a_baseline_and_a_threshold_as_documented(

@@ -13,7 +13,12 @@ from core.errors import UserError
 from tests.core.analysis.planted import planted
 from tests.core.commands.conftest import Command
 
-PAIRS = ["the old dog saw a cat.", "it was not wide.", "a child crossed the street, because."]
+PAIRS = [
+    *("the old dog saw a cat.", "it was not wide.", "a child crossed the street, because."),
+    *("a cat saw the old dog.", "the street was wide.", "it heard a child in the garden."),
+    *("the small table is green.", "a tree in the garden, and a river.", "it was tired."),
+    "the child saw the window of the house.",
+]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +57,7 @@ def test_json(
     assert report["corpus"] == {
         "name": "pairs.tsv",
         "target": "reference",
-        "sentences": 3,
+        "sentences": len(PAIRS),
         "left_out": 0,
     }
     assert len(report["heads"]) == 2 * (6 + 4 + 4)
@@ -68,10 +73,13 @@ def test_json(
     assert "alignment" not in report
     assert {*role} == {
         *("role", "score", "baseline", "threshold", "passed", "rows", "best", "worst"),
+        *("cases", "lower", "weight"),
     }
-    assert role["rows"] >= 20
+    assert role["cases"] == role["rows"] >= 50
+    assert role["threshold"] <= role["lower"] < role["score"]
+    assert role["weight"] == pytest.approx(1, abs=1e-3)
     assert {*role["best"][0]} >= {"source", "target", "query", "key", "score"}
-    assert len(role["best"]) + len(role["worst"]) == 3
+    assert len(role["best"]) + len(role["worst"]) == len(PAIRS)
     copying = head(report, "cross", 0, 0)
     assert "diagonal_score" in copying["statistics"]
     assert "mean_distance" not in copying["statistics"]
@@ -90,7 +98,7 @@ def test_a_table_for_people_and_one_for_programs(
     assert command("heads", "--model", model, "--corpus", table, "--csv", path) == 0
     output = capsys.readouterr().out
     assert "positional(-1) 1.00 (0.90)" in output
-    assert output.startswith("3 sentences of pairs.tsv, decoder input: reference")
+    assert output.startswith(f"{len(PAIRS)} sentences of pairs.tsv, decoder input: reference")
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * (6 + 4 + 4)
@@ -99,6 +107,8 @@ def test_a_table_for_people_and_one_for_programs(
     assert first["roles"] == "positional(-1)"
     assert first["positional role"] == "positional(-1)"
     assert float(first["positional score"]) == 1.0
+    assert float(first["positional weight"]) == pytest.approx(1, abs=1e-3)
+    assert 0.9 < float(first["positional lower"]) < 1
     assert (first["positional threshold"], first["positional passed"]) == ("0.9", "True")
     assert 0 < float(first["positional baseline"]) < 0.5
     assert first["diagonal_score"] == ""

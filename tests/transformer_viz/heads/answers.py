@@ -92,6 +92,9 @@ def _role(name: str, kind: str, layer: int, head: int) -> dict[str, Any]:
         "baseline": 0.2,
         "threshold": 0.3 if name.startswith("gold:") else 0.9,
         "passed": passed,
+        "cases": 128 if name.startswith("gold:") else 300,
+        "lower": 0.92 if passed else 0.25,
+        "weight": None if name == "sink" else 0.8 if passed else 0.2,
         "best": [_evidence(number, 0.99 - number / 100) for number in range(10)],
         "worst": [_evidence(number, number / 100) for number in range(10)],
     }

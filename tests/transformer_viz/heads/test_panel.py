@@ -162,7 +162,10 @@ def test_a_role_is_told_with_score_baseline_and_threshold(desk: Desk, panel: Hea
     desk.session.select(kind=E, layer=0, head=1)
     said = texts(panel)
     assert "It looks at the token before." in said
-    assert "Score 0.95; baseline 0.20 (uniform attention), threshold 0.90: passed." in said
+    assert (
+        "Score 0.95 over 300 rows (95% interval from 0.92), mean weight 0.80; "
+        "baseline 0.20 (uniform attention), threshold 0.90: passed."
+    ) in said
     roles = panel.page.roles
     assert roles.itemText(0) == "✓ position −1  0.95"
     index = roles.findData("gold:coreference")
@@ -171,8 +174,8 @@ def test_a_role_is_told_with_score_baseline_and_threshold(desk: Desk, panel: Hea
     said = texts(panel)
     assert "Not confirmed: it looks from the pronoun to its antecedent." in said
     assert (
-        "Right in 30% of 128; baseline 20% (fixed distance: 2 words back), "
-        "threshold 30%: not passed."
+        "Right in 30% of 128 links (95% interval from 25%), mean weight 0.20; "
+        "baseline 20% (fixed distance: 2 words back), threshold 30%: not passed."
     ) in said
 
 
@@ -181,20 +184,44 @@ def test_a_decoder_row_has_two_readings(desk: Desk, panel: HeadsPanel) -> None:
     desk.measure()
     desk.session.select(kind=C, layer=0, head=1)
     panel.page.prefer("gold:coreference")
-    assert any("of 128 by the word each row predicts; baseline" in text for text in texts(panel))
+    assert any(
+        "mean weight 0.20 by the word each row predicts; baseline" in text for text in texts(panel)
+    )
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         (
-            {"rows": 19},
-            "Score 0.95; baseline 0.20 (uniform attention): too few to assign the role.",
+            {"rows": 49, "cases": 49},
+            "Score 0.95 over 49 rows (95% interval from 0.92), mean weight 0.80; baseline 0.20 "
+            "(uniform attention): too few to assign the role.",
         ),
         (
             {"threshold": 1.05, "passed": False},
-            "Score 0.95; baseline 0.20 (uniform attention): no head could be clearly better, so "
-            "this proves nothing.",
+            "Score 0.95 over 300 rows (95% interval from 0.92), mean weight 0.80; baseline 0.20 "
+            "(uniform attention): no head could be clearly better, so this proves nothing.",
+        ),
+        (
+            {"weight": 0.07, "passed": False},
+            "Score 0.95 over 300 rows (95% interval from 0.92), mean weight 0.07; baseline 0.20 "
+            "(uniform attention), threshold 0.90: not passed, as the weight is below 0.3.",
+        ),
+        (
+            {"explained_by": "gold:alignment", "passed": False},
+            "Score 0.95 over 300 rows (95% interval from 0.92), mean weight 0.80; baseline 0.20 "
+            "(uniform attention), threshold 0.90: passed, but explained by “aligns words”, which "
+            "this head also does.",
+        ),
+        (
+            {"lower": None, "weight": None, "passed": False},
+            "Score 0.95 over 300 rows, weight not measured; baseline 0.20 (uniform attention): "
+            "measured by an older version; measure again.",
+        ),
+        (
+            {"rows": 4_000, "weight": None, "cases": 1_000},
+            "Score 0.95 over 1,000 sentences (95% interval from 0.92); baseline 0.20 (uniform "
+            "attention), threshold 0.90: passed.",
         ),
         ({"sort": "gold:coreference", "name": "gold:coreference", "direction": "backward"}, ""),
     ],

@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-from core.analysis import claims
 from core.analysis.head_csv import heads_csv
 from core.trace.trace import AttentionKind, Head
 from tests.transformer_viz.heads.answers import answer
-from transformer_viz.heads import wording
 from transformer_viz.heads.report import (
     Report,
     alignment_values,
@@ -23,10 +21,6 @@ def report(**changes: bool) -> Report:
     return Report({each.head: each for each in heads})
 
 
-def test_the_window_calls_as_many_rows_few_as_the_command_does() -> None:
-    assert wording.FEWEST_ROWS == claims.FEWEST_ROWS
-
-
 def test_every_head_is_read_with_its_numbers_and_roles() -> None:
     found = report(importance=True)
     assert len(found.heads) == 18
@@ -39,12 +33,28 @@ def test_every_head_is_read_with_its_numbers_and_roles() -> None:
     assert [role.name for role in head.passed] == ["positional(-1)"]
     (role,) = head.passed
     assert (role.sort, role.score, role.threshold) == ("positional", 0.95, 0.9)
+    assert (role.cases, role.lower, role.weight) == (300, 0.92, 0.8)
     assert [len(role.best), len(role.worst)] == [10, 10]
     assert (role.best[0].query, role.best[0].key) == (2, 1)
     cross = found.heads[Head(AttentionKind.CROSS, 1, 2)]
     assert "mean_distance" not in cross.statistics
     assert cross.role("gold:coreference") is not None
     assert cross.role("positional") is None
+
+
+def test_a_report_of_an_older_version_opens_and_its_roles_are_not_confirmed() -> None:
+    """It did not ask for weight, so what it calls passed may not be."""
+    value = answer()["heads"][1]
+    for role in value["roles"]:
+        for name in ("cases", "lower", "weight"):
+            del role[name]
+    assert value["roles"][0]["passed"]
+    head = read_head(value)
+    assert head.passed == ()
+    first = head.roles[0]
+    assert first.outdated
+    assert (first.cases, first.lower, first.weight, first.explained_by) == (300, None, None, "")
+    assert head.roles[2].cases == 128
 
 
 def test_heads_are_taken_from_the_text_one_by_one() -> None:
