@@ -15,6 +15,8 @@ from core.corpus.grammar.pairs import minimal_pairs
 from core.decoding.config import SearchConfig
 from core.decoding.translate import translate
 from core.evaluation.pronouns import as_pieces, observe
+from core.heads import read_head
+from core.model.gates import Gates, gated
 from core.trace.record import trace_text
 from core.trace.trace import AttentionKind
 from transformer_viz.bundled import samples
@@ -77,6 +79,23 @@ def test_the_head_that_is_opened_looks_at_the_antecedent(
     row = trace.row(kind, head["layer"], head["head"], query)
     heaviest = trace.key_tokens(kind)[int(row.argmax())]
     assert text[heaviest.start : heaviest.end].strip() == antecedent
+
+
+@pytest.mark.parametrize(
+    ("name", "head"), [("gloss-en-de", "encoder:1.2"), ("plain-en-de", "encoder:2.1")]
+)
+@pytest.mark.parametrize("beam", [1, 4])
+def test_one_head_off_turns_the_pronoun_and_nothing_else(name: str, head: str, beam: int) -> None:
+    """The guide shows these cases."""
+    checkpoint = load_checkpoint(model_path(name))
+    model, tokenizer = checkpoint.model, checkpoint.tokenizer
+    off = Gates.of(checkpoint.config, {read_head(head): 0.0})
+    with gated(model, off):
+        found = translate(model, tokenizer, list(GERMAN), SearchConfig(beam=beam))
+    assert [one.text for one in found] == [
+        GERMAN[TIRED],
+        GERMAN[WIDE].replace("weil sie", "weil es"),
+    ]
 
 
 def test_held_out_pronouns(checkpoint: Checkpoint) -> None:

@@ -52,6 +52,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="save the measurements with all heads on in FOLDER, and reuse them next time",
     )
+    parser.add_argument(
+        "--sentence",
+        metavar="TEXT",
+        help="measure one sentence instead of a corpus: every head, or each one named, off by "
+        "itself, sorted by the change of the log-probability of the translation",
+    )
+    parser.add_argument(
+        "--pairs",
+        action="store_true",
+        help="with --sentence: every two heads of a layer off together, of all layers or of those "
+        "of the named heads",
+    )
     add_sample_arguments(parser)
     parser.add_argument(
         "--beam", type=int, default=1, help="beam size; 1 is greedy search (default: 1)"
@@ -96,6 +108,12 @@ def add_sample_arguments(parser: argparse.ArgumentParser, *, more_corpora: str =
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; raises UserError for a missing head and for an unusable corpus."""
+    if args.sentence is not None:
+        from core.commands import ablate_sentence
+
+        return ablate_sentence.run(args)
+    if args.pairs:
+        raise UserError("--pairs needs a sentence; add --sentence TEXT.")
     from core.analysis.ablation import BASELINE_PASSES, Effect, baseline, measure
     from core.analysis.kept import Kept
     from core.analysis.sample import read_sample

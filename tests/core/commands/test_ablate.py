@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,3 +98,61 @@ def test_what_cannot_be_done(tmp_path: Path, command: Command, trained: Path) ->
     assert command("prune", *model, "--head", "cross.0.1", "-o", pruned) == 0
     with pytest.raises(UserError, match=r"cross\.0\.0 is the only head in its layer"):
         command("ablate", "--model", pruned, "--alone", "cross.0.0")
+
+
+SENTENCE = "The dog sleeps."
+
+
+def test_every_head_for_one_sentence(
+    command: Command, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ("--model", trained / "model.safetensors")
+    assert command("ablate", *model, "--sentence", SENTENCE, "--json") == 0
+    captured = capsys.readouterr()
+    result = json.loads(captured.out)
+    assert result["sentence"] == SENTENCE
+    assert result["log_probability"] < 0
+    heads = command_heads(result)
+    assert len(heads) == len(set(heads)) == 6
+    changes = [one["change"] for one in result["settings"]]
+    assert changes == sorted(changes)
+    for one in result["settings"]:
+        assert one["log_probability"] == pytest.approx(result["log_probability"] + one["change"])
+        assert one["differs"] == (one["translation"] != result["translation"])
+    last = json.loads(captured.err.splitlines()[-1])
+    assert last["done"] == last["total"] == 6
+    words = ("--head", "cross:1.2", "--head", "encoder:1.1=0.5")
+    assert command("ablate", *model, "--sentence", SENTENCE, *words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["log", "P", "change", "translation"]
+    assert lines[1].startswith("all heads on")
+    assert {line.split("  ")[0] for line in lines[2:]} == {"cross:1.2 × 0", "encoder:1.1 × 0.5"}
+
+
+def test_pairs_of_heads_for_one_sentence(
+    command: Command, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--model", trained / "model.safetensors", "--sentence", SENTENCE, "--pairs", "--json")
+    assert command("ablate", *words, "--head", "cross:1.1") == 0
+    result = json.loads(capsys.readouterr().out)
+    (pair,) = result["settings"]
+    assert set(pair["names"]) == {"cross:1.1", "cross:1.2"}
+    assert set(pair["gates"].values()) == {0.0}
+    assert command("ablate", *words) == 0
+    assert len(json.loads(capsys.readouterr().out)["settings"]) == 3
+
+
+def command_heads(result: dict[str, Any]) -> list[str]:
+    return [name for one in result["settings"] for name in one["names"]]
+
+
+def test_what_does_not_go_with_a_sentence(command: Command, trained: Path) -> None:
+    model = ("--model", trained / "model.safetensors")
+    for words, says in [
+        (("--sentence", SENTENCE, "--alone", "cross:1.1"), "--alone does not go with --sentence"),
+        (("--sentence", " "), "The sentence is empty"),
+        (("--sentence", SENTENCE, "--head", "cross:9.1"), r"no head cross:9\.1"),
+        (("--pairs",), "--pairs needs a sentence"),
+    ]:
+        with pytest.raises(UserError, match=says):
+            command("ablate", *model, *words)
