@@ -32,7 +32,7 @@ from transformer_viz.engine import Engine
 from transformer_viz.heads.resolving import MEASURING
 from transformer_viz.session import Phase, Session
 from transformer_viz.settings import Settings, SettingsFile
-from transformer_viz.theme import ThemeManager
+from transformer_viz.style import ThemeManager
 from transformer_viz.window import Window
 
 ROOT = Path(__file__).resolve().parents[1]

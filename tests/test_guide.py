@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from tests.transformer_viz.stage import Stage
 from transformer_viz.options import ThemeChoice
 from transformer_viz.panel_keys import PANEL_KEYS
-from transformer_viz.theme import ThemeManager
+from transformer_viz.style import ThemeManager
 from transformer_viz.window import Window
 
 ROOT = Path(__file__).resolve().parents[1]

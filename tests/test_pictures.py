@@ -22,7 +22,7 @@ from transformer_viz.bundled import FIRST_TEXT
 from transformer_viz.export.dialog import ExportDialog
 from transformer_viz.hub.dialog import GetModel
 from transformer_viz.options import Quantity, ThemeChoice
-from transformer_viz.theme import ThemeManager
+from transformer_viz.style import ThemeManager
 from transformer_viz.training.new_run import NewRun
 from transformer_viz.window import Window
 

@@ -42,8 +42,8 @@ from transformer_viz.options import ThemeChoice
 from transformer_viz.screenshot import Screenshot
 from transformer_viz.session import Session
 from transformer_viz.settings import Settings, SettingsFile, config_folder, default_threads
+from transformer_viz.style import ThemeManager
 from transformer_viz.text_size import set_text_size
-from transformer_viz.theme import ThemeManager
 from transformer_viz.window import DEFAULT_SIZE, Window
 
 

@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from transformer_viz.session import ModelInfo
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID
 
 _COLUMNS = 3  # of the sheet of shortcuts
 LICENCE = "Transformer Viz is free software under the MIT licence."

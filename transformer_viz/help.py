@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from transformer_viz.dialogs import Dialog
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID
 
 SIZE = (220 * GRID, 160 * GRID)
 CONTENTS_WIDTH = 58 * GRID

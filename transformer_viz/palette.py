@@ -13,7 +13,8 @@ from PySide6.QtWidgets import (
 )
 
 from transformer_viz.actions import Actions
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID
 
 WIDTH = 130 * GRID
 HEIGHT = 100 * GRID

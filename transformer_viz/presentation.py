@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QDockWidget, QLabel, QWidget
 from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
 from transformer_viz.settings import Settings
+from transformer_viz.style import set_role
 from transformer_viz.text_size import next_size, set_text_size, text_size
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.theme import GRID
 from transformer_viz.views.focus import hide_panel
 
 if TYPE_CHECKING:

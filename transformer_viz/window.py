@@ -35,8 +35,9 @@ from transformer_viz.presentation import Presentation
 from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo, Phase, Session, Status
 from transformer_viz.settings import Settings
+from transformer_viz.style import ThemeManager, set_role
 from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, Theme, ThemeManager, set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.commands import TrainingCommands
 from transformer_viz.views.focus import step_focus
 from transformer_viz.views.heads_map import HeadsMap

@@ -20,7 +20,7 @@ from transformer_viz.engine import Engine
 from transformer_viz.options import View, ViewOptions
 from transformer_viz.session import Phase, Session
 from transformer_viz.settings import Settings, SettingsFile
-from transformer_viz.theme import ThemeManager
+from transformer_viz.style import ThemeManager
 from transformer_viz.views.positions import PAGES
 from transformer_viz.views.reach import DISTANCES, LINKS
 from transformer_viz.views.stage_view import StageView

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from core.trace.trace import AttentionKind
 from tests.transformer_viz.decoding_desk import Desk, desk, tiny_model
 from transformer_viz.options import ThemeChoice
-from transformer_viz.theme import ThemeManager
+from transformer_viz.style import ThemeManager
 from transformer_viz.window import Window
 
 __all__ = ["desk", "tiny_model"]

@@ -27,7 +27,7 @@ from transformer_viz.help import HelpDialog, guide
 from transformer_viz.options import ThemeChoice, View
 from transformer_viz.panel_keys import PANEL_KEYS
 from transformer_viz.selection import Selection
-from transformer_viz.theme import ThemeManager
+from transformer_viz.style import ThemeManager
 from transformer_viz.window import Window
 
 CONTROL = Qt.KeyboardModifier.ControlModifier

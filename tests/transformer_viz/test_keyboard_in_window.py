@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.transformer_viz.stage import GOOD, Stage
 from transformer_viz.options import ThemeChoice
-from transformer_viz.theme import ThemeManager
+from transformer_viz.style import ThemeManager
 from transformer_viz.window import Window
 
 

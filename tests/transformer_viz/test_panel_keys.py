@@ -20,7 +20,7 @@ from transformer_viz.drawing.chart_layout import Line
 from transformer_viz.heads.panel import MAP
 from transformer_viz.options import Quantity, ThemeChoice
 from transformer_viz.panel_keys import PANEL_KEYS, Keys
-from transformer_viz.theme import ThemeManager
+from transformer_viz.style import ThemeManager
 from transformer_viz.training.attention_page import AttentionPage
 from transformer_viz.window import Window
 

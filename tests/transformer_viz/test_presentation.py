@@ -13,8 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from tests.transformer_viz.stage import GOOD, Stage
 from transformer_viz.options import ThemeChoice, View
+from transformer_viz.style import ThemeManager
 from transformer_viz.text_size import SIZES, set_text_size
-from transformer_viz.theme import ThemeManager, taller
+from transformer_viz.theme import taller
 from transformer_viz.window import Window
 
 CONTROL = Qt.KeyboardModifier.ControlModifier

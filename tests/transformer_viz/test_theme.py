@@ -6,16 +6,8 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from transformer_viz.options import ThemeChoice
-from transformer_viz.theme import (
-    DARK,
-    LIGHT,
-    Theme,
-    ThemeManager,
-    grown,
-    palette,
-    scaled_font,
-    set_role,
-)
+from transformer_viz.style import ThemeManager, palette, set_role
+from transformer_viz.theme import DARK, LIGHT, Theme, grown, scaled_font
 
 both = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 

@@ -29,7 +29,8 @@ from transformer_viz.options import Quantity, ThemeChoice, View
 from transformer_viz.palette import Palette
 from transformer_viz.selection import Selection
 from transformer_viz.session import MAX_CHARACTERS, Phase
-from transformer_viz.theme import DARK, LIGHT, ThemeManager
+from transformer_viz.style import ThemeManager
+from transformer_viz.theme import DARK, LIGHT
 from transformer_viz.window import Window
 
 CONTROLS = (

@@ -33,7 +33,8 @@ from transformer_viz.export.exporter import (
 from transformer_viz.export.figure import NARROWEST, WIDEST, Figure, Shape
 from transformer_viz.export.picture import SCALES
 from transformer_viz.export.table import DELIMITERS, Dialect
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID
 from transformer_viz.views.number_boxes import WholeBox
 
 TITLES = {

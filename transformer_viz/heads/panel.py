@@ -33,7 +33,8 @@ from transformer_viz.heads.wording import (
 )
 from transformer_viz.options import ColorMap
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.focus import Panel
 from transformer_viz.views.placeholder import Placeholder

@@ -29,7 +29,8 @@ from transformer_viz.heads.resolution import noun_column, word_columns
 from transformer_viz.heads.resolving import Resolving
 from transformer_viz.options import ColorMap
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, LIGHT, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.training.list_style import list_style
 from transformer_viz.training.statistics import head_label
 from transformer_viz.views.elided_label import ElidedLabel

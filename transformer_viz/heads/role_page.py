@@ -10,7 +10,8 @@ from transformer_viz.heads.evidence_list import EvidenceList
 from transformer_viz.heads.report import Evidence, MeasuredHead, Report, Role
 from transformer_viz.heads.wording import judgement, role_name, sort_name
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.wording import head_title
 
 NOTHING = "No role: this head passes no published threshold."

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.store import GRAMMAR, Question
 from transformer_viz.heads.wording import corpus_name, measured_on
-from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
+from transformer_viz.style import dress_spin_box, set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.wording import duration
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.number_boxes import WholeBox

@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
 from core.remote.pairs import PAIRS
 from transformer_viz.hub.download import ModelDownload
 from transformer_viz.hub.pair_list import PairList
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.wording import byte_size, duration
 
 ABOUT = (

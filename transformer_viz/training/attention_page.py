@@ -24,8 +24,9 @@ from core.training.probe import Probe
 from core.training.probe_log import ProbeLog, read_probe_log
 from transformer_viz.explorer import Explorer
 from transformer_viz.session import Session
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, LIGHT, Theme, set_role
+from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.training.replay import Replay
 from transformer_viz.training.run import Run
 from transformer_viz.training.specialists import Specialists

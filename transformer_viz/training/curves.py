@@ -18,8 +18,9 @@ from PySide6.QtWidgets import (
 
 from transformer_viz.drawing.axis import AxisScale
 from transformer_viz.drawing.chart_layout import Floats, Line
+from transformer_viz.style import dress_spin_box, set_role
 from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, LIGHT, Theme, dress_spin_box, set_role
+from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.training.chart import KEYS, Chart
 from transformer_viz.training.metrics import METRICS, Metric, Part, smoothed
 from transformer_viz.training.run import Run

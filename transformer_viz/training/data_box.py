@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 
 from core.files import is_file
 from core.training.config import GRAMMAR, TrainingConfig
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.families import FamiliesButton
 from transformer_viz.training.list_style import list_style
 from transformer_viz.views.wording import plain_tooltip

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 from core.counted import counted
 from core.training.config import RunConfig
 from core.training.estimate import memory_bytes, parameter_count
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID
 from transformer_viz.training.child import Child
 from transformer_viz.training.wording import byte_size, duration, quantity
 

@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from core.corpus.grammar.registry import FAMILIES
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID
 
 _SIZE = (72 * GRID, 120 * GRID)
 

@@ -27,7 +27,8 @@ from core.presets import DESCRIPTIONS, PRESETS, preset
 from core.system import name_problem
 from core.training.config import RunConfig
 from core.training.run_folder import RunFolder
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.data_box import DataBox
 from transformer_viz.training.estimate_box import EstimateBox
 from transformer_viz.training.launch import preset_of, train_arguments

@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from core.files import is_there
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.launch import train_command
 from transformer_viz.training.list_style import list_style
 from transformer_viz.training.run import Run, RunState

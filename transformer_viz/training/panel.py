@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
 
 from core.counted import counted
 from core.errors import UserError
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.child import Child
 from transformer_viz.training.curves import Curves
 from transformer_viz.training.log_page import LogPage

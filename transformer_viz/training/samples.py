@@ -27,8 +27,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.marked_text import CHANGED, MarkedTexts
 from transformer_viz.training.run import Run
 from transformer_viz.training.sample_table import Sample, SampleTable

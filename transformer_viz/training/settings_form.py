@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
 
 from core.errors import UserError
 from core.training.config import RunConfig
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.device_check import DeviceCheck
 from transformer_viz.training.fields import COMMON, Field, all_fields, in_words, values
 from transformer_viz.views.accessibility import announce

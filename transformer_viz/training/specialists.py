@@ -22,8 +22,9 @@ from transformer_viz.drawing.axis import AxisScale
 from transformer_viz.drawing.chart_layout import Line, Mark
 from transformer_viz.drawing.head_colors import color_slots
 from transformer_viz.session import Session
+from transformer_viz.style import dress_spin_box, set_role
 from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.chart import Chart
 from transformer_viz.training.list_style import list_style
 from transformer_viz.training.statistics import (

@@ -27,7 +27,8 @@ from transformer_viz.measures import MEASURES, Measure, measure
 from transformer_viz.options import ColorMap, Quantity, Scale
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views import head_choice
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.gate_wording import gate_state

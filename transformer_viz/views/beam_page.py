@@ -18,7 +18,8 @@ from transformer_viz.decoding import Decoding
 from transformer_viz.drawing.beam_layout import MARGIN
 from transformer_viz.drawing.beam_picture import draw_legend
 from transformer_viz.drawing.numbers import signed
-from transformer_viz.theme import GRID, LIGHT, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.views.beam_canvas import BeamCanvas
 from transformer_viz.views.wording import score_formula
 

@@ -14,7 +14,8 @@ from transformer_viz.drawing.marks import Marks
 from transformer_viz.options import ViewOptions
 from transformer_viz.selection import Cell
 from transformer_viz.session import Phase, Session
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.compare_bar import CompareBar
 from transformer_viz.views.compare_controls import CompareControls

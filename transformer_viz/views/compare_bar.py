@@ -18,8 +18,9 @@ from transformer_viz.actions import literal
 from transformer_viz.bundled import minimal_pairs
 from transformer_viz.comparison import Comparison
 from transformer_viz.session import MAX_CHARACTERS
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.theme import GRID
 from transformer_viz.views.text_line import TextLine
 
 HEIGHT = 7 * GRID

@@ -12,8 +12,9 @@ from PySide6.QtWidgets import (
 
 from core.trace.trace import Head
 from transformer_viz.comparison import Comparison, Sides
+from transformer_viz.style import dress_spin_box, set_role
 from transformer_viz.text_size import set_font, set_height
-from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.compare_pictures import Shown
 from transformer_viz.views.number_boxes import WholeBox
 from transformer_viz.views.wording import head_name, one_of

@@ -8,7 +8,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from transformer_viz.drawing.marks import Marks
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.compare_pictures import ComparePictures, Shown
 from transformer_viz.views.matrix_canvas import MatrixCanvas
 from transformer_viz.views.readout import Reading, ReadoutCard

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 from transformer_viz.actions import literal
 from transformer_viz.bundled import minimal_pairs
 from transformer_viz.comparison import Comparison
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID
 
 
 class CompareStart(QWidget):

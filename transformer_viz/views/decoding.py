@@ -18,7 +18,8 @@ from transformer_viz.decoding import Decoding
 from transformer_viz.drawing.chips import COMPACT, NORMAL
 from transformer_viz.selection import Selection
 from transformer_viz.session import Phase, Session
-from transformer_viz.theme import GRID, Theme, grown, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme, grown
 from transformer_viz.views.beam_page import BeamPage
 from transformer_viz.views.decoding_steps import DecodingSteps
 from transformer_viz.views.prefix_chips import PrefixChips

@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 from transformer_viz.decoding import Decoding
 from transformer_viz.drawing.candidate_rows import CandidateRow, draw_header
 from transformer_viz.hypotheses import Candidate, Hypothesis
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, LIGHT, Theme, grown, set_role
+from transformer_viz.theme import GRID, LIGHT, Theme, grown
 from transformer_viz.views.candidate_list import CandidateList
 from transformer_viz.views.entry_field import EntryField
 from transformer_viz.views.hypothesis_list import HypothesisList

@@ -18,7 +18,8 @@ from transformer_viz.drawing.scale_strip import draw_scale_strip
 from transformer_viz.drawing.scales import legend
 from transformer_viz.options import ColorMap, ViewOptions
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme, scaled_font, set_role, taller
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme, scaled_font, taller
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.decoding_side import DecodingSide
 from transformer_viz.views.growing_matrix import GrowingMatrix, ScaleStrip

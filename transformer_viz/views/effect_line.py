@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QW
 from core.heads import Head
 from transformer_viz.drawing.numbers import signed
 from transformer_viz.gate_effect import Effect, GateEffect, Sample
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID
 from transformer_viz.training.statistics import head_label
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.flow_layout import FlowLayout

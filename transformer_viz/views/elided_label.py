@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
-from transformer_viz.theme import set_role
+from transformer_viz.style import set_role
 from transformer_viz.views.wording import plain_tooltip
 
 

@@ -9,7 +9,8 @@ from transformer_viz.drawing.numbers import signed
 from transformer_viz.gate_effect import GateEffect
 from transformer_viz.gating import Change, Gating, log_probability
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.effect_line import EffectLine
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.facing_words import facing_words

@@ -5,7 +5,8 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from transformer_viz.gates import STRONGEST, alone, is_alone, scaled
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme, dress_spin_box
+from transformer_viz.style import dress_spin_box
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.number_boxes import DecimalBox
 

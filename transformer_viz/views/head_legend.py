@@ -8,8 +8,9 @@ from core.trace.trace import Head
 from transformer_viz.drawing.head_colors import color_slots, head_color
 from transformer_viz.options import Combine
 from transformer_viz.session import Session
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, LIGHT, Theme, set_role
+from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.head_choice import only, toggled
 from transformer_viz.views.wording import head_name, head_numbers

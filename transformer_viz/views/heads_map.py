@@ -7,7 +7,8 @@ from transformer_viz.measures import MEASURES
 from transformer_viz.options import ColorMap
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.atlas_view import AtlasView
 from transformer_viz.views.focus import Panel
 from transformer_viz.views.measured_heads import MeasuredHeads

@@ -14,8 +14,9 @@ from transformer_viz.measures import MEASURES
 from transformer_viz.options import Quantity
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import Session
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_font
-from transformer_viz.theme import GRID, LIGHT, Theme, grown, set_role
+from transformer_viz.theme import GRID, LIGHT, Theme, grown
 from transformer_viz.views.gate_controls import GateControls
 from transformer_viz.views.link_lines import LinkLines, link_lines, place_token
 from transformer_viz.views.measured_heads import MeasuredHeads

@@ -6,8 +6,9 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 from transformer_viz.drawing.chips import NORMAL
 from transformer_viz.languages import UNKNOWN, asked_for, sides, token_label
 from transformer_viz.session import Session
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.theme import GRID
 
 _NONE = "Choose a language"
 

@@ -11,8 +11,9 @@ from transformer_viz.drawing.links import draw_links, series_color
 from transformer_viz.options import Combine, LinksForm, Quantity
 from transformer_viz.quantities import Found, Quantities
 from transformer_viz.session import Phase, Session
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_font
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.head_legend import HeadLegend

@@ -14,8 +14,9 @@ from PySide6.QtWidgets import (
 from core.trace.trace import AttentionKind
 from transformer_viz.options import LinksForm
 from transformer_viz.session import Session
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_height, set_width_of
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.theme import GRID
 from transformer_viz.views.flow_layout import FlowLayout
 
 FORMS = {

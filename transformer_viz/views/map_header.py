@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 
 from transformer_viz.options import Scale
 from transformer_viz.session import Session
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_font
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.map_notes import EXPLANATORY, LABELS
 from transformer_viz.views.map_options import MapOptions

@@ -6,8 +6,9 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QSizePolicy, QWidget
 from transformer_viz.drawing.scales import explain_scale, scale_name
 from transformer_viz.options import Combine, Scale
 from transformer_viz.session import Session
+from transformer_viz.style import dress_spin_box
 from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, Theme, dress_spin_box
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.number_boxes import DecimalBox
 from transformer_viz.views.quantity_wording import mapped_heads

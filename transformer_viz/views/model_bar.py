@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
 from transformer_viz.languages import sides
 from transformer_viz.session import ModelInfo, Search, Session
 from transformer_viz.settings import MAX_ALPHA, MAX_BEAM
-from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
+from transformer_viz.style import dress_spin_box, set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.number_boxes import DecimalBox, WholeBox
 from transformer_viz.views.wording import plain_tooltip, score_formula

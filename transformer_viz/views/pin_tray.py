@@ -11,8 +11,9 @@ from core.trace.trace import Head
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.quantities import Found
 from transformer_viz.selection import Cell
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_font, set_height
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.theme import GRID
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.head_pictures import MapAxes
 from transformer_viz.views.readout import read_cell

@@ -17,7 +17,8 @@ from core.counted import counted
 from core.trace.positions import PositionTable
 from transformer_viz.drawing.extent import Extent
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme, dress_spin_box
+from transformer_viz.style import dress_spin_box
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.number_boxes import WholeBox, mark_refused, say_below
 from transformer_viz.views.picture import Picture

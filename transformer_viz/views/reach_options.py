@@ -15,8 +15,9 @@ from PySide6.QtWidgets import (
 from core.trace.trace import AttentionKind
 from transformer_viz.options import LEAST_KERNEL, MOST_KERNEL
 from transformer_viz.session import Session
+from transformer_viz.style import dress_spin_box, set_role
 from transformer_viz.text_size import set_height, set_width_of
-from transformer_viz.theme import GRID, Theme, dress_spin_box, set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.number_boxes import WholeBox
 

@@ -11,7 +11,8 @@ from core.trace.trace import ComputedAttention, Head, Trace
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.options import Quantity
 from transformer_viz.quantities import Found
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID
 from transformer_viz.views.head_pictures import MapAxes
 from transformer_viz.views.quantity_wording import READINGS
 from transformer_viz.views.wording import head_numbers, predicted_token, signed, token_name

@@ -10,8 +10,9 @@ from core.trace.trace import Head, Trace
 from transformer_viz.drawing.score_layout import MARGIN, full_height, line_height
 from transformer_viz.drawing.score_picture import ScorePicture, score_picture
 from transformer_viz.session import Phase, Session
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_font
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.placeholder import Placeholder

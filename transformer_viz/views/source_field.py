@@ -22,8 +22,9 @@ from transformer_viz.edits import common_ends
 from transformer_viz.languages import TRAINED, UNKNOWN
 from transformer_viz.linking import Place, source_shades
 from transformer_viz.session import MAX_CHARACTERS, Session
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_font
-from transformer_viz.theme import GRID, LIGHT, Theme, set_role
+from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.views.spotlight import Spotlight
 
 MOST_LINES = 3

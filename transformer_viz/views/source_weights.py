@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 from core.text.tokens import Token
 from transformer_viz.drawing.chips import draw_chip
 from transformer_viz.drawing.numbers import share
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.chip_flow import ChipFlow
 from transformer_viz.views.wording import token_name

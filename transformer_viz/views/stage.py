@@ -6,7 +6,8 @@ from PySide6.QtWidgets import QScrollArea, QStackedWidget, QTabBar, QVBoxLayout,
 from transformer_viz.controller import Controller
 from transformer_viz.options import ColorMap, View
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.compare import Compare
 from transformer_viz.views.decoding import DecodingView
 from transformer_viz.views.focus import Panel

@@ -6,7 +6,8 @@ from PySide6.QtWidgets import QWidget
 
 from transformer_viz.options import ColorMap
 from transformer_viz.session import Session
-from transformer_viz.theme import LIGHT, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import LIGHT, Theme
 from transformer_viz.views.focus import Panel
 from transformer_viz.views.wording import head_name, heads_title
 

@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSlider, QWidget
 
 from transformer_viz.session import Session
 from transformer_viz.stretching import MOST_WORDS, Stretching
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_height, set_width_of
-from transformer_viz.theme import GRID, set_role
+from transformer_viz.theme import GRID
 from transformer_viz.views.elided_label import ElidedLabel
 
 PAGE = 4

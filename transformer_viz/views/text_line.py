@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QDragEnterEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QSizePolicy
 
-from transformer_viz.theme import set_role
+from transformer_viz.style import set_role
 
 
 class TextLine(QLineEdit):

@@ -20,7 +20,8 @@ from transformer_viz.drawing.numbers import share
 from transformer_viz.drawing.variant_maps import TokenMap, variant_maps
 from transformer_viz.options import ColorMap
 from transformer_viz.session import Session
-from transformer_viz.theme import GRID, LIGHT, Theme, set_role
+from transformer_viz.style import set_role
+from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.number_boxes import WholeBox
 from transformer_viz.views.picture import Picture

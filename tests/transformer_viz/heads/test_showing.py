@@ -20,7 +20,7 @@ from transformer_viz.heads.resolution import famous_pairs
 from transformer_viz.heads.showing import ORIGIN
 from transformer_viz.options import ThemeChoice
 from transformer_viz.session import Phase, Search
-from transformer_viz.theme import ThemeManager
+from transformer_viz.style import ThemeManager
 from transformer_viz.window import Window
 from transformer_viz.worker import Context
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from tests.transformer_viz.hub.conftest import REPOSITORY, SIZE, Hub
 from tests.transformer_viz.stage import Stage
 from transformer_viz.options import ThemeChoice
-from transformer_viz.theme import ThemeManager
+from transformer_viz.style import ThemeManager
 from transformer_viz.window import Window
 
 

@@ -26,7 +26,7 @@ from tests.transformer_viz.training.folders import make_run
 from transformer_viz.options import ThemeChoice
 from transformer_viz.selection import Selection
 from transformer_viz.session import Session
-from transformer_viz.theme import ThemeManager
+from transformer_viz.style import ThemeManager
 from transformer_viz.training.attention_page import AttentionPage
 from transformer_viz.training.follow import Follow
 from transformer_viz.training.new_run import NewRun

@@ -18,7 +18,8 @@ from tests.transformer_viz.decoding_desk import Desk, desk, tiny_model
 from transformer_viz.decoding import FROM_A_FILE
 from transformer_viz.drawing.images import to_array
 from transformer_viz.session import Search, Session
-from transformer_viz.theme import DARK, LIGHT, style_sheet
+from transformer_viz.style import style_sheet
+from transformer_viz.theme import DARK, LIGHT
 from transformer_viz.views.decoding import DecodingView
 from transformer_viz.views.prefix_chips import in_place_of
 
