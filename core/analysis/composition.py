@@ -91,7 +91,7 @@ def rollout(trace: Trace, check: Callable[[], None] = lambda: None) -> Compositi
     longest = max(len(trace.source_tokens), len(trace.target_tokens))
     if longest > MOST_TOKENS:
         raise UserError(
-            f"Rollout is computed for up to {MOST_TOKENS:,} tokens a side and this text has "
+            f"Rollout is computed for up to {MOST_TOKENS:,} tokens per side, but this text has "
             f"{longest:,}; shorten it, or show the raw weights."
         )
     kinds = trace.kinds

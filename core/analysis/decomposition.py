@@ -86,12 +86,12 @@ def require_decomposable(trace: Trace) -> None:
     """Raises UserError where ``decompose`` would, without a model."""
     if not trace.has_ids:
         raise UserError(
-            "This trace holds weights alone; what was moved takes the model that computed them."
+            "This trace contains only weights; norms need the model that computed them."
         )
     longest = max(len(trace.source_tokens), len(trace.target_tokens))
     if longest > MOST_TOKENS:
         raise UserError(
-            f"What was moved is computed for up to {MOST_TOKENS} tokens a side and this text has "
+            f"Norms are computed for up to {MOST_TOKENS} tokens per side, but this text has "
             f"{longest:,}; shorten it, or show the raw weights."
         )
 

@@ -67,7 +67,7 @@ def forced_pairs(
     if not kept:
         raise UserError(
             f"No sentence of {sample.name} can be measured: each is empty or has more than "
-            f"{longest - 1} tokens."
+            f"{longest - 1} tokens; use shorter sentences."
         )
     return ForcedPairs(
         kept, list(compress(sample.gold, fits)), left_out=len(sample.sources) - len(kept)

@@ -34,7 +34,7 @@ def prune(model: Transformer, heads: Iterable[Head]) -> Transformer:
         config.require_head(head)
         codes.add(head.code)
     if codes >= {head.code for head in config.every_head()}:
-        raise UserError("A model without any head attends to nothing; leave at least one.")
+        raise UserError("A model without heads attends to nothing; keep at least one.")
     smaller = Transformer(dataclasses.replace(config, pruned_heads=tuple(sorted(codes))))
     store_as_chosen(smaller)
     smaller.to(model.source_embedding.weight)

@@ -76,5 +76,5 @@ def read_sample(corpus: str, sentences: int, *, seed: int = 0) -> Sample:
 
 def _required(corpus: str, sentences: list[str]) -> list[str]:
     if not sentences:
-        raise UserError(f"{corpus} holds no sentence; give another --corpus.")
+        raise UserError(f"{corpus} contains no sentences; choose another --corpus.")
     return sentences

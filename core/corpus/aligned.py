@@ -78,7 +78,9 @@ def _parsed(spec: str) -> _Spec:
     if named and (is_file(named["file"]) or "," not in named["file"]):
         source, target = int(named["source"]), int(named["target"])
         if source == target:
-            raise UserError(f"{spec!r} names one column twice; name two, as in FILE:1:2.")
+            raise UserError(
+                f"{spec!r} names one column twice; name two different ones, for example FILE:1:2."
+            )
         return _Spec([Path(named["file"])], columns=(source - 1, target - 1))
     names = spec.split(",")
     if len(names) > 2:
@@ -181,8 +183,8 @@ class AlignedReader:
         number, cells = first[-1]
         source, target = guess([cells for _, cells in first])
         return UserError(
-            f"Which columns of {path} are the two texts is unclear. Line {number:,} reads "
-            f"{describe(cells)}. Name the columns of source and target, as in "
+            f"It is unclear which columns of {path} contain the two texts. Line {number:,} reads "
+            f"{describe(cells)}. Name the columns of source and target, for example "
             f"{path.name}:{source}:{target}."
         )
 
@@ -207,10 +209,12 @@ class AlignedReader:
     def _not_aligned(self, source: int, target: int) -> UserError:
         where = ""
         if self._blank_on_one_side:
-            where = f"; the first line blank on one side only is {self._blank_on_one_side:,}"
+            where = (
+                f"; the first line that is blank on one side only is {self._blank_on_one_side:,}"
+            )
         names = [str(file.path) for file in self._files]
         return UserError(
-            f"{names[0]} has {source:,} lines and {names[1]} {target:,}, so they are not "
+            f"{names[0]} has {source:,} lines but {names[1]} has {target:,}, so they are not "
             f"aligned{where}."
         )
 
@@ -265,7 +269,7 @@ def read_lines(path: Path) -> list[str]:
             problem = next(
                 one for one in (Problem.NOT_UTF8, Problem.TOO_LONG) if one in report.problems
             )
-            remark = "".join(f"; {one}" for one in report.remarks) or "; put the file right first"
+            remark = "".join(f"; {one}" for one in report.remarks) or "; correct the file first"
             raise UserError(f"{path}, line {number:,} is {problem}{remark}.")
         lines.append(text)
     return lines

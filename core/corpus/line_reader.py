@@ -29,8 +29,8 @@ class LineReader(PackedFile):
         with self.unpacked() as lines:
             if wide := wide_encoding(lines.peek(_HEAD)[:_HEAD]):
                 raise UserError(
-                    f"{self.path} is {wide}, as Excel's Unicode Text is; save it as UTF-8 "
-                    f"(iconv -f {wide} -t UTF-8)."
+                    f"{self.path} is {wide}, like Excel's Unicode Text; save it as UTF-8 (iconv "
+                    f"-f {wide} -t UTF-8)."
                 )
             while line := lines.readline(LONGEST_LINE + 1):
                 if line.endswith(b"\n"):

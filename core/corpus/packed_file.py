@@ -60,7 +60,9 @@ class PackedFile:
         head = self._file.peek(10)[:10]
         for begin, what in _NOT_READ.items():
             if head.startswith(begin):
-                raise UserError(f"{self.path} is {what}, which is not read; unpack it first.")
+                raise UserError(
+                    f"{self.path} is {what}, which cannot be read directly; unpack it first."
+                )
         inner: Any
         if head.startswith(_GZIP):
             inner = gzip.GzipFile(fileobj=self._file)
@@ -90,8 +92,8 @@ class PackedFile:
         if len(names) != 1:
             shown = ", ".join(names[:_NAMED]) + ", …" * (len(names) > _NAMED)
             raise UserError(
-                f"{self.path} holds {len(names):,} files{f' ({shown})' if shown else ''}; unpack "
-                "it and name those with the text."
+                f"{self.path} contains {len(names):,} files{f' ({shown})' if shown else ''}; "
+                "unpack it and name the ones with the text."
             )
         try:
             return archive.open(names[0])
@@ -128,7 +130,7 @@ class _Xz(io.RawIOBase):
             elif self._stream.needs_input:
                 given = self._file.read(_BUFFER)
                 if not given:
-                    raise EOFError("the compressed file is cut off")
+                    raise EOFError("the compressed file is truncated")
             data = self._stream.decompress(given, len(buffer))
             if data:
                 buffer[: len(data)] = data

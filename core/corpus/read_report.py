@@ -22,7 +22,7 @@ class Problem(StrEnum):
     TOO_LONG = f"more than {LONGEST_LINE:,} bytes long"
     NO_TAB = "no tab"
     NO_COLUMN = "fewer columns than were chosen"
-    NO_LANGUAGE = "one of the languages missing"
+    NO_LANGUAGE = "one of the languages is missing"
     UNKNOWN_ENTITY = "a character written as an unknown entity"
     CONTROL = "a character that XML does not allow, or one in another encoding"
     EMPTY = "an empty side"

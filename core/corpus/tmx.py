@@ -80,7 +80,7 @@ class TmxReader:
         except expat.ExpatError as error:
             raise UserError(
                 f"{self._path}, line {error.lineno:,}: {expat.errors.messages[error.code]}; the "
-                "file is cut off or no XML. Save it again from the program that made it."
+                "file is truncated or not XML. Save it again from the program that created it."
             ) from error
         except _RefusedError as error:
             raise UserError(f"{self._path} {error}") from error
@@ -113,8 +113,8 @@ class TmxReader:
             return None
         if len(codes) > 2:
             raise UserError(
-                f"{self._path} has the languages {', '.join(codes)}; name two of them, as in "
-                f"{self._path.name}:{codes[0]}:{codes[1]}."
+                f"{self._path} has the languages {', '.join(codes)}; name two of them, for "
+                f"example {self._path.name}:{codes[0]}:{codes[1]}."
             )
         # a stable sort: the header's variant comes first, or else its language
         codes.sort(key=lambda code: (not _is_a(code, source), not _is_a(code, _language(source))))
@@ -161,7 +161,7 @@ class _Units:
         if not self._root:
             self._root = name
             if name != "tmx":
-                raise _RefusedError(f"is no TMX file: it begins with <{name[:40]}>, not <tmx>.")
+                raise _RefusedError(f"is not a TMX file: it begins with <{name[:40]}>, not <tmx>.")
         if self._native or (self._pieces is not None and name in _NATIVE):
             self._native += 1
         elif name == "header":

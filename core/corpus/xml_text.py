@@ -53,7 +53,7 @@ class XmlText:
                 sure = True
                 if _is_utf8(chunk):
                     decoder = _decoder("utf-8")
-                    self.remark = f"it declares {declared} but is UTF-8, and was read as that"
+                    self.remark = f"it declares {declared} but is UTF-8, and was read as such"
             text = rest + decoder.decode(chunk)
             cut = text.rfind("&", max(0, len(text) - _LONGEST_REFERENCE))
             text, rest = (text, "") if cut < 0 else (text[:cut], text[cut:])
@@ -78,7 +78,7 @@ class XmlText:
                 raise LookupError(name)
         except LookupError:
             raise UserError(
-                f"{self._name} declares the encoding {name}, which is not known; save it as UTF-8."
+                f"{self._name} declares the encoding {name}, which is unknown; save it as UTF-8."
             ) from None
         if is_wide:
             self.remark = f"it declares {encoding} but is not, and was read as UTF-8"

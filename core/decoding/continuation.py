@@ -37,8 +37,8 @@ def continue_greedily(
         len(prefix) == walk.longest and prefix[-1] != model.config.eos_id
     ):
         raise UserError(
-            f"A translation of this sentence may have {walk.longest} tokens, the end token "
-            f"included, and this beginning has {len(prefix)}; choose a shorter one."
+            f"A translation of this sentence can have up to {walk.longest} tokens, including the "
+            f"end token, but this beginning has {len(prefix)}; choose a shorter one."
         )
     for token in prefix:
         check()

@@ -83,9 +83,9 @@ def search_memory(
 
 
 def require_usable(best: Hypothesis | None) -> None:
-    """Raises UserError unless a hypothesis was found that has a probability."""
+    """Raise UserError unless a hypothesis was found that has a probability."""
     if best is None or not math.isfinite(best.log_probability):
         raise UserError(
-            "This model gives no usable probabilities, so its weights are damaged; open another "
+            "This model returns no usable probabilities, so its weights are damaged; open another "
             "one."
         )

@@ -55,7 +55,7 @@ class Gates:
         for head, factor in factors.items():
             config.require_head(head)
             if not math.isfinite(factor):
-                raise UserError(f"The factor of {head.name} is {factor}; give a finite number.")
+                raise UserError(f"The factor of {head.name} is {factor}; use a finite number.")
             gates.factors[head.kind][head.layer, head.head] = factor
         return gates
 

@@ -60,7 +60,7 @@ def to_int8(model: Transformer) -> None:
         UserError: the model is not on the CPU, or torch has no kernels for it there.
     """
     if model.device.type != "cpu" or torch.backends.quantized.engine == "none":
-        raise UserError("8-bit layers are for the CPU only; leave out int8.")
+        raise UserError("8-bit layers are supported on the CPU only; leave out int8.")
     for module in list(model.modules()):
         for name, layer in list(module.named_children()):
             if isinstance(layer, nn.Linear) and layer.weight.numel():

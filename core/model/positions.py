@@ -80,8 +80,8 @@ class LearnedPositions(nn.Module):
         """
         if end > len(self.weight):
             raise UserError(
-                f"This model learned {len(self.weight)} positions and the text has {end} tokens; "
-                "shorten the text or use a model with sinusoidal positions."
+                f"This model has learned {len(self.weight)} positions, but the text has {end} "
+                "tokens; shorten the text or use a model with sinusoidal positions."
             )
         return self.weight[start:end]
 

@@ -189,7 +189,9 @@ def read_marian_tokenizer(tensors: Mapping[str, Bytes]) -> MarianTokenizer:
         ]
         begin = int(stored["begin"])
     except (KeyError, ValueError, TypeError) as error:
-        raise UserError("The tokenizer is not that of a Marian model.") from error
+        raise UserError(
+            "The tokenizer does not belong to a Marian model; choose another file."
+        ) from error
     return marian_tokenizer(source, target, sides[0], sides[1] if len(sides) > 1 else None, begin)
 
 
@@ -201,7 +203,9 @@ def _in_order(ids: Mapping[str, int]) -> list[str]:
     """
     for piece in (PAD, UNKNOWN, END):
         if piece not in ids:
-            raise UserError(f"The vocabulary has no {piece}, so it is not that of a Marian model.")
+            raise UserError(
+                f"The vocabulary has no {piece}, so it does not belong to a Marian model."
+            )
     pieces = {id: piece for piece, id in ids.items()}
     if len(pieces) < len(ids):
         piece = next(piece for piece, id in ids.items() if pieces[id] != piece)

@@ -128,11 +128,11 @@ def train_tokenizer(lines: Iterable[str], vocab_size: int) -> SentencePieceToken
         if needed := _CHARACTERS.search(str(error)):
             raise UserError(
                 f"No vocabulary of {vocab_size} pieces can be learned from this text: its "
-                f"characters alone need {needed.group(1)}; give that vocabulary size or a larger "
-                "one."
+                f"characters alone need {needed.group(1)}; choose that vocabulary size or a "
+                "larger one."
             ) from error
         raise UserError(
-            f"No vocabulary of {vocab_size} pieces can be learned from this text: "
-            "give more text, or another vocabulary size."
+            f"No vocabulary of {vocab_size} pieces can be learned from this text; add more text "
+            "or choose another vocabulary size."
         ) from error
     return SentencePieceTokenizer(model.getvalue())

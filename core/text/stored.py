@@ -20,4 +20,4 @@ def from_tensors(tensors: Mapping[str, Bytes]) -> Tokenizer:
         return sentence_pieces.SentencePieceTokenizer(model_bytes)
     if marian.SOURCE_TENSOR in tensors:
         return marian.read_marian_tokenizer(tensors)
-    raise UserError("The file holds no tokenizer.")
+    raise UserError("The file contains no tokenizer; choose another file.")

@@ -120,7 +120,7 @@ def load_npz(path: str | Path) -> Trace:
         kinds = [kind for kind in AttentionKind if kind.value in file.names]
         if not kinds:
             names = ", ".join(kind.value for kind in AttentionKind)
-            raise UserError(f"{path} holds no attention: it needs at least one of {names}.")
+            raise UserError(f"{path} contains no attention; it needs at least one of {names}.")
         _check_shapes(path, file, kinds)
         pieces = {name: _texts(path, file, name) for name in (*_TOKENS, _SPECIALS)}
         attention: dict[AttentionKind, Attention] = {
@@ -152,12 +152,14 @@ def _check_shapes(path: Path, file: NpzArrays, kinds: Sequence[AttentionKind]) -
         expected = tuple(_count(path, file, name) for name in (queries, keys))
         for name, tokens in zip((queries, keys), expected, strict=True):
             if not tokens:
-                raise UserError(f"{path}: {kind.value} needs the array {name}, one text a token.")
+                raise UserError(
+                    f"{path}: {kind.value} needs the array {name}, with one text per token."
+                )
         shape, dtype = file.layout(kind.value)
         if len(shape) != 4 or shape[2:] != expected or 0 in shape:
             raise UserError(
                 f"{path}: {kind.value} has shape {list(shape)}; expected [layers, heads, "
-                f"{expected[0]}, {expected[1]}], by the number of "
+                f"{expected[0]}, {expected[1]}], from the number of "
                 f"{' and '.join(dict.fromkeys((queries, keys)))}."
             )
         _require_numbers(path, kind.value, dtype)
@@ -175,7 +177,7 @@ def _count(path: Path, file: NpzArrays, name: str) -> int:
     if len(shape) != 1 or (shape[0] and not np.issubdtype(dtype, np.str_)):
         raise UserError(
             f"{path}: {name} has shape {list(shape)} and type {dtype}; expected a list of texts, "
-            "one a token."
+            "one per token."
         )
     return shape[0]
 
@@ -235,7 +237,9 @@ def _log_probabilities(path: Path, file: NpzArrays) -> NDArray[np.float32] | Non
     _require_numbers(path, name, file.layout(name)[1])
     numbers = file.read(name).astype(np.float32)
     if not (numbers <= 0).all():
-        raise UserError(f"{path}: {name} has entries above 0 or not a number.")
+        raise UserError(
+            f"{path}: {name} has entries that are above 0 or NaN; log-probabilities are 0 or less."
+        )
     return numbers
 
 
@@ -244,7 +248,9 @@ def _maps(path: Path, file: NpzArrays, kind: AttentionKind) -> NDArray[np.float3
     weights = np.ascontiguousarray(file.read(kind.value), dtype=np.float32)
     pruned = _pruned(weights)
     if pruned.all():
-        raise UserError(f"{path}: {kind.value} has cells that are not a number, all of them.")
+        raise UserError(
+            f"{path}: {kind.value} consists of NaN values only; save the model's attention weights."
+        )
     for layer, head in np.argwhere(~pruned).tolist():
         _check_map(path, kind, (layer, head), weights[layer, head])
     return weights
@@ -260,20 +266,20 @@ def _check_map(
     if wrong.any():
         query, key = np.argwhere(wrong)[0].tolist()
         raise UserError(
-            f"{path}: {kind.value} has cells below 0 or not finite, such as {place(query, key)}, "
-            f"{weights[query, key]:g}."
+            f"{path}: {kind.value} has values that are negative or not finite, such as at "
+            f"{place(query, key)}, {weights[query, key]:g}; save what softmax returned."
         )
     sums = weights.sum(axis=-1)
     query = int(np.abs(sums - 1).argmax())
     if abs(sums[query] - 1) > _ROW_SUM_TOLERANCE:
         raise UserError(
             f"{path}: {kind.value} has rows that do not add up to 1, such as {place(query)}, "
-            f"{sums[query]:g}; save what softmax gave, without dropout and without padding."
+            f"{sums[query]:g}; save what softmax returned, without dropout and without padding."
         )
     if kind is AttentionKind.DECODER_SELF and np.triu(weights, 1).max() > _ROW_SUM_TOLERANCE:
         raise UserError(
-            f"{path}: decoder_self has weight on tokens that come later, which a decoder masks; "
-            "save one text without padding, or give maps without a mask as encoder_self, of "
+            f"{path}: decoder_self has weight on later tokens, which a decoder masks; save one "
+            "text without padding, or save maps without a mask as encoder_self with "
             "source_tokens."
         )
 

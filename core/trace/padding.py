@@ -32,7 +32,8 @@ def padding(trace: Trace) -> str:
     if not found:
         return ""
     return (
-        f"The trace holds padding, {' and '.join(found)}; save one text at a time, without padding."
+        f"The trace contains padding, {' and '.join(found)}; save one text at a time, without "
+        "padding."
     )
 
 

@@ -161,7 +161,7 @@ class _Encoded:
 def _visible_tokens(tokenizer: Tokenizer, text: str) -> list[Token]:
     tokens = tokenizer.tokens(text)
     if not tokens:
-        raise UserError("There is no visible character to translate; type a sentence.")
+        raise UserError("There is no visible character to translate; enter a sentence.")
     return tokens
 
 
@@ -218,8 +218,8 @@ def _require_room(model: Transformer, steps: int) -> None:
     config = model.config
     if config.positions == "learned" and steps > config.max_positions:
         raise UserError(
-            f"This model learned {config.max_positions} positions and the translation has {steps} "
-            "tokens; give a shorter one."
+            f"This model has learned {config.max_positions} positions, but the translation has "
+            f"{steps} tokens; use a shorter one."
         )
 
 

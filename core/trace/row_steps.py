@@ -64,13 +64,13 @@ def row_steps(trace: Trace, head: Head, query: int) -> RowSteps:
     """The steps of one query's row in one head.
 
     Raises:
-        UserError: the trace holds finished weights only.
+        UserError: the trace holds only finished weights.
     """
     attention = trace.attention[head.kind]
     if not isinstance(attention, ComputedAttention):
         raise UserError(
-            "This trace holds finished weights only, so there is no q and k to show; "
-            "open a model and type a text to see how its weights come about."
+            "This trace contains only finished weights, so there is no q and k to show; open a "
+            "model and type a text to see how its weights are computed."
         )
     layer = attention.projections[head.layer]
     return attend_row(
@@ -85,7 +85,7 @@ def scaling_effects(trace: Trace, head: Head) -> Doubles:
     """[Q], by how many bits leaving out the division by √d_k sharpens each row of a head.
 
     Raises:
-        UserError: the trace holds finished weights only.
+        UserError: the trace holds only finished weights.
     """
     rows = (row_steps(trace, head, query) for query in range(len(trace.query_tokens(head.kind))))
     return np.array([steps.entropy - steps.unscaled().entropy for steps in rows])

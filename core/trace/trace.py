@@ -232,7 +232,7 @@ class Trace:
         """
         attention = self.attention[kind]
         if not isinstance(attention, ComputedAttention):
-            raise UserError("This trace holds attention weights only; it has no scores.")
+            raise UserError("This trace contains only attention weights, without scores.")
         return attention.scores(layer, head, query)
 
     def allowed(self, kind: AttentionKind) -> Booleans:

@@ -74,7 +74,7 @@ def shuffled_words(tokens: Sequence[Token], seed: int) -> tuple[int, ...]:
             words.append([])
         words[-1].append(index)
     if len(words) < 2:
-        raise UserError("This sentence has a single word, so there is nothing to shuffle.")
+        raise UserError("This sentence has only one word, so there is nothing to shuffle.")
     generator = np.random.default_rng(seed)
     order = generator.permutation(len(words))
     while (order == np.arange(len(words))).all():

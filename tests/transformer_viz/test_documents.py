@@ -202,7 +202,7 @@ def test_padding_in_a_trace_is_said_beside_what_is_shown(
     desk.documents.open(path)
     qtbot.waitUntil(lambda: desk.session.status.message == "trace from bert.npz")
     assert desk.notices == [
-        "bert.npz: The trace holds padding, 1 of its 4 source tokens; save one text at a time, "
+        "bert.npz: The trace contains padding, 1 of its 4 source tokens; save one text at a time, "
         "without padding."
     ]
 

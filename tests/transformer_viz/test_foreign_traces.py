@@ -77,7 +77,7 @@ def test_what_takes_a_model_says_so(shown: OddWindow) -> None:
     for quantity in (Quantity.NORM, Quantity.LAYER_NORM, Quantity.ALTI):
         shown.options(quantity=quantity)
         shown.bot.waitUntil(lambda: not shown.busy)
-        assert any("takes the model that computed them" in one for one in texts(stage.heatmap))
+        assert any("need the model that computed them" in one for one in texts(stage.heatmap))
     shown.options()
     shown.window.show_view(View.SCORES)
     assert "No scores here" in texts(stage.scores)

@@ -183,7 +183,7 @@ def test_what_a_trace_from_a_file_lacks_is_said(
     stage: Stage, desk: Quantities, qtbot: QtBot, make_trace
 ) -> None:
     def refuse(trace: Trace, context: Context) -> None:
-        raise UserError("This trace holds weights alone.")
+        raise UserError("This trace contains only weights.")
 
     stage.backend.contributions = refuse  # type: ignore[method-assign, assignment]
     stage.controller.show_trace(make_trace(), Path("one.npz"))

@@ -34,9 +34,9 @@ class Left(StrEnum):
 
     HELD_OUT = "held out"
     TOO_LONG = "too long"
-    MISALIGNED = "of too different length"
-    UNTRANSLATED = "the same on both sides"
-    MARKUP = "with marks of programs"
+    MISALIGNED = "too different in length"
+    UNTRANSLATED = "identical on both sides"
+    MARKUP = "with program markup"
     REPEATED = "repeated"
 
 
@@ -79,7 +79,9 @@ def prepare(recipe: Recipe, folders: Sequence[Path], out: Path) -> Iterator[Prep
     """
     names = [_file_name(source) for source in recipe.sources]
     if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise UserError(f"Two sources of the recipe would be written to {twice[0]}; rename one.")
+        raise UserError(
+            f"Two sources of the recipe would both be written to {twice[0]}; rename one."
+        )
     out.mkdir(parents=True, exist_ok=True)
     work = _Preparation(recipe, folders)
     for name, source in zip(names, recipe.sources, strict=True):

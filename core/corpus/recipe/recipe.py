@@ -27,7 +27,7 @@ class Source:
             others twice. Names are exchanged anew in each copy.
         join: for each pair, the chance of another line in which it stands with one or two others.
         exchange: whether the exchanges of the recipe apply.
-        text_only: leave out pairs with marks of programs and web pages: addresses, brackets,
+        text_only: leave out pairs with program markup and web pages: addresses, brackets,
             braces, underscores and the like.
     """
 

@@ -140,7 +140,7 @@ def test_what_cannot_be_pruned() -> None:
     every = [
         Head(kind, layer, head) for kind in AttentionKind for layer in range(2) for head in range(3)
     ]
-    with pytest.raises(UserError, match="leave at least one"):
+    with pytest.raises(UserError, match="keep at least one"):
         prune(model, every)
     with pytest.raises(UserError, match=r"no head cross:3\.1"):
         prune(model, [Head(C, 2, 0)])

@@ -42,7 +42,7 @@ def test_two_files_and_one_language(tmp_path: Path) -> None:
 def test_what_gives_no_sample(tmp_path: Path) -> None:
     empty = tmp_path / "empty.txt"
     empty.write_text(" \n\n", encoding="utf-8")
-    with pytest.raises(UserError, match="holds no sentence"):
+    with pytest.raises(UserError, match="contains no sentences"):
         read_sample(str(empty), 9)
     with pytest.raises(UserError, match=r"sentences = 0"):
         read_sample("grammar", 0)

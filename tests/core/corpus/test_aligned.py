@@ -74,7 +74,7 @@ def test_two_files_go_line_by_line(tmp_path: Path) -> None:
 def test_files_of_different_length_are_not_aligned(tmp_path: Path) -> None:
     source = written(tmp_path / "a.en", b"one\ntwo\nthree\n")
     target = written(tmp_path / "a.de", b"eins\n\nzwei\ndrei\n")
-    with pytest.raises(UserError, match=r"3 lines and .* 4, .*blank on one side only is 2\."):
+    with pytest.raises(UserError, match=r"3 lines but .* has 4, .*blank on one side only is 2\."):
         read_aligned(f"{source},{target}")
 
 
@@ -83,7 +83,7 @@ def test_a_file_that_goes_on_alone_is_counted_to_its_end(tmp_path: Path) -> None
     target = written(tmp_path / "a.de", b"eins\n" * 3)
     reader = AlignedReader([source, target])
     rows = []
-    with pytest.raises(UserError, match=r"a\.en has 7 lines and .*a\.de 3, .*not aligned\."):
+    with pytest.raises(UserError, match=r"a\.en has 7 lines but .*a\.de has 3, .*not aligned\."):
         rows.extend(reader)
     assert len(rows) <= 3
     with pytest.raises(UserError, match=r"a\.de has 3 lines and .*a\.en 7"):

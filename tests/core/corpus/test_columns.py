@@ -74,8 +74,8 @@ def test_numbers_may_be_translated(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "named"),
     [
-        ("1001\tThe grandmother sleeps.", "1: “1001”, 2: “The grandmother sleeps.”.* as in .*:1:2"),
-        ("1\tone\t2\teins\tuser", "2: “one”.* as in .*:2:4"),
+        ("1001\tThe grandmother sleeps.", "1: “1001”, 2: “The grandmother sleeps.”.* for example .*:1:2"),
+        ("1\tone\t2\teins\tuser", "2: “one”.* for example .*:2:4"),
     ],
 )
 def test_what_cannot_be_told_is_asked(tmp_path: Path, line: str, named: str) -> None:

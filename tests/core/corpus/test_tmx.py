@@ -65,7 +65,7 @@ def test_named_languages_include_their_variants(tmp_path: Path) -> None:
     assert list(reader) == [(1, "Couleur", "Color")]
     assert reader.report.problems == {Problem.NO_LANGUAGE: Found(1, [2])}
     assert reader.report.summary() == (
-        "memory.tmx:fr:en-us: 2 units, 1 pair; 1 × one of the languages missing (unit 2)"
+        "memory.tmx:fr:en-us: 2 units, 1 pair; 1 × one of the languages is missing (unit 2)"
     )
     with pytest.raises(UserError, match=r"languages en-us, de, fr-fr; name two .*tmx:en-us:de\."):
         pairs(path)
@@ -145,7 +145,7 @@ def test_a_dtd_elsewhere_is_not_fetched(tmp_path: Path) -> None:
     [
         (b"", "no element found"),
         (b"one\teins\n", r"line 1: syntax error"),
-        (b"<html/>", "is no TMX file: it begins with <html>"),
+        (b"<html/>", "is not a TMX file: it begins with <html>"),
         (tmx(unit(en="One.", de="Eins."))[:-20].encode(), "unclosed token|no element found"),
         (tmx(unit(en="One.", de="Eins.")).encode() + b"\xff", "line 5: not well-formed"),
         (tmx().encode(), r"No pair of sentences could be read\. memory\.tmx: 0 units, 0 pairs"),
@@ -271,5 +271,5 @@ def test_the_encoding_is_what_the_bytes_say(
 @pytest.mark.parametrize("name", ["klingon", "hex", "idna"])
 def test_an_unknown_encoding_is_named(tmp_path: Path, name: str) -> None:
     text = tmx(*UNITS).replace('"1.0"', f'"1.0" encoding="{name}"')
-    with pytest.raises(UserError, match=f"declares the encoding {name}, which is not known"):
+    with pytest.raises(UserError, match=f"declares the encoding {name}, which is unknown"):
         pairs(written(tmp_path, text))

@@ -100,5 +100,5 @@ def test_a_text_longer_than_the_learned_table_is_the_users_error(side: str) -> N
     model = small_transformer(positions="learned", max_positions=6)
     source = random_ids(1, 7 if side == "source" else 6)
     target = random_ids(1, 7 if side == "target" else 6)
-    with pytest.raises(UserError, match="6 positions and the text has 7 tokens"):
+    with pytest.raises(UserError, match="6 positions, but the text has 7 tokens"):
         model(source, target)

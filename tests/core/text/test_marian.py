@@ -152,11 +152,11 @@ def test_bytes_that_are_no_model_are_refused() -> None:
 
 
 def test_a_file_without_a_tokenizer_is_refused() -> None:
-    with pytest.raises(UserError, match="holds no tokenizer"):
+    with pytest.raises(UserError, match="contains no tokenizer"):
         from_tensors({})
     tensors = TOKENIZER.to_tensors()
     del tensors["tokenizer.vocabulary"]
-    with pytest.raises(UserError, match="not that of a Marian model"):
+    with pytest.raises(UserError, match="not belong to a Marian model"):
         from_tensors(tensors)
 
 

@@ -150,7 +150,7 @@ def test_of_a_prefix_the_rows_are_those_that_produced_its_tokens() -> None:
 
 def test_a_translation_beyond_the_learned_positions_is_refused() -> None:
     one = model(positions="learned", max_positions=32)
-    with pytest.raises(UserError, match="learned 32 positions and the translation has 34 tokens"):
+    with pytest.raises(UserError, match="learned 32 positions, but the translation has 34 tokens"):
         trace_hypothesis(one, TOKENIZER, TEXT, [7] * 34)
 
 

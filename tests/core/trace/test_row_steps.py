@@ -221,5 +221,5 @@ def test_finished_weights_have_no_steps(one: Pass) -> None:
     stored = Trace(
         source_tokens=one.trace.source_tokens[:2], attention={kind: StoredAttention(maps)}
     )
-    with pytest.raises(UserError, match="finished weights only"):
+    with pytest.raises(UserError, match="only finished weights"):
         row_steps(stored, Head(kind, 0, 0), 0)

@@ -140,7 +140,7 @@ def test_while_it_is_computed_the_old_picture_stays_and_cannot_be_pointed_at(
 def test_why_there_is_none_is_said_in_its_place(
     session: Session, answers: Answers, heatmap: Heatmap
 ) -> None:
-    answers.problem = "What was moved is computed for up to 256 tokens."
+    answers.problem = "Norms are computed for up to 256 tokens."
     session.change_options(quantity=Quantity.NORM)
     assert not heatmap.canvas.isVisible()
     assert {"“Norm of the head” cannot be shown", answers.problem} <= set(texts(heatmap))

@@ -376,11 +376,11 @@ def test_finished_weights_say_why_there_is_nothing_to_show(
     session: Session, make_trace: Callable[..., Trace], scores: Scores
 ) -> None:
     session.set_trace(make_trace(maps={E: np.full((1, 1, 9, 9), 1 / 9)}))
-    assert any("finished weights only" in text for text in texts(scores))
+    assert any("only finished weights" in text for text in texts(scores))
     assert not scores.canvas.isVisible()
     session.select(kind=C)
     assert scores.canvas.isVisible()
-    assert not any("finished weights only" in text for text in texts(scores))
+    assert not any("only finished weights" in text for text in texts(scores))
 
 
 def test_without_a_trace_the_status_is_said(qapp: QApplication, show) -> None:

@@ -59,8 +59,8 @@ def test_what_is_left_out_and_why(tmp_path: Path) -> None:
     }
     assert (report.read, report.written) == (8, 2)
     assert report.summary() == (
-        "a.tsv: 2 pairs of 8 read, 1 held out, 1 repeated, 1 the same on both sides, 2 too long, "
-        "1 with marks of programs"
+        "a.tsv: 2 pairs of 8 read, 1 held out, 1 identical on both sides, 1 repeated, 2 too long, "
+        "1 with program markup"
     )
 
 
@@ -126,7 +126,7 @@ def test_the_lexicon_is_a_source(tmp_path: Path) -> None:
 
 
 def test_two_sources_of_one_name(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"would be written to a\.tsv; rename one"):
+    with pytest.raises(UserError, match=r"would both be written to a\.tsv; rename one"):
         prepared(tmp_path, {"data": "a.tsv"}, {"data": "x/a.tsv"})
 
 
