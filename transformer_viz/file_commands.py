@@ -208,7 +208,19 @@ class FileCommands(QObject):
     @contextmanager
     def _fitted(self, source: StageView | AtlasView, room: QSize) -> Iterator[None]:
         """A view of such a size that its picture fills the room; on the screen as before."""
-        if not room.width() or not isinstance(source, StageView):
+        if not room.width():
+            yield
+            return
+        source.set_export_room(room)
+        try:
+            with self._resized(source, room):
+                yield
+        finally:
+            source.set_export_room(QSize(0, 0))
+
+    @contextmanager
+    def _resized(self, source: StageView | AtlasView, room: QSize) -> Iterator[None]:
+        if not isinstance(source, StageView):
             yield
             return
         viewport = source.parentWidget()

@@ -136,12 +136,14 @@ class Atlas:
         """The kind, and what the arrangement is in the longest wording that fits."""
         layout, theme = self.layout, self._theme
         title, small = scaled_font(self._font, 1.0, bold=True), caption_font(self._font)
-        right = layout.width - MARGIN
+        right = section.right
         name = TITLES[section.kind]
         painter.setFont(title)
         painter.setPen(theme.color("ink"))
-        painter.drawText(QRect(MARGIN, section.top, right, layout.bands.title), _LEFT, name)
-        left = MARGIN + QFontMetrics(title).horizontalAdvance(name) + 2 * GRID
+        painter.drawText(
+            QRect(section.left, section.top, layout.width, layout.bands.title), _LEFT, name
+        )
+        left = section.left + QFontMetrics(title).horizontalAdvance(name) + 2 * GRID
         metrics = QFontMetrics(small)
         note = next((n for n in self._notes if metrics.horizontalAdvance(n) <= right - left), "")
         painter.setFont(small)
@@ -152,12 +154,13 @@ class Atlas:
         layout = self.layout
         for layer in range(len(section.rows)):
             top = section.first_row + layer * layout.row_pitch
-            beside = QRect(MARGIN, top, layout.left - MARGIN, layout.tile)
+            beside = QRect(section.left, top, layout.left - MARGIN, layout.tile)
             painter.drawText(beside, _LEFT, str(layer + 1))
         numbers = layout.bands.numbers
         top = section.first_row - numbers
         for column in range(section.columns):
-            above = QRect(layout.left + column * layout.pitch, top, layout.tile, numbers - GAP // 2)
+            left = layout.first_column(section) + column * layout.pitch
+            above = QRect(left, top, layout.tile, numbers - GAP // 2)
             painter.drawText(above, Qt.AlignmentFlag.AlignCenter, str(column + 1))
 
 

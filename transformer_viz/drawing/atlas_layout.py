@@ -21,6 +21,8 @@ MARGIN = 3 * GRID
 _NARROWEST = 32 * GRID  # of the map: room for the titles
 GAP = GRID
 LEAST, MOST = 26, 128  # side of a tile
+LEAST_IN_FIGURE = 3 * GRID  # where text has a size of its own
+_BESIDE = 4 * GRID  # between kinds that stand beside each other
 
 Rows: TypeAlias = tuple[tuple[Head, ...], ...]
 """The heads of one kind as they stand below each other."""
@@ -61,11 +63,25 @@ USUAL = Bands()
 
 @lru_cache(maxsize=4)
 def fit_by_layer(
-    kinds: tuple[Rows, ...], width: int, height: int, bands: Bands = USUAL
+    kinds: tuple[Rows, ...], width: int, height: int, bands: Bands = USUAL, least: int = LEAST
 ) -> "AtlasLayout":
     """The largest tiles that fit width and height; where even the least do not, it overflows."""
     by_width, by_height = _room(kinds, width, height, bands, captions=False)
-    return AtlasLayout(kinds, max(LEAST, min(by_width, by_height, MOST)), bands)
+    return AtlasLayout(kinds, max(least, min(by_width, by_height, MOST)), bands)
+
+
+def fit_figure(
+    kinds: tuple[Rows, ...], width: int, height: int, bands: Bands = USUAL
+) -> "AtlasLayout":
+    """By layer for a figure: the kinds below or beside each other, whichever gives larger tiles."""
+    below = fit_by_layer(kinds, width, height, bands, LEAST_IN_FIGURE)
+    fixed = AtlasLayout(kinds, 0, bands, beside=True)
+    columns = sum(_widest([rows], False) for rows in kinds)
+    rows = max(map(len, kinds), default=1)
+    tile = min((width - fixed.width) // max(1, columns), (height - fixed.height) // max(1, rows))
+    if tile <= below.tile:
+        return below
+    return AtlasLayout(kinds, min(tile, MOST), bands, beside=True)
 
 
 def fit_ranked(
@@ -94,6 +110,8 @@ class Section:
     """The tiles of one kind of attention, below its title."""
 
     rows: Rows  # one may be empty, all heads of its layer being pruned
+    left: int  # of the title
+    right: int  # of the last tile
     top: int  # of the title
     first_row: int  # top of the first row of tiles
 
@@ -125,9 +143,20 @@ class Section:
 
 class AtlasLayout:
     def __init__(
-        self, kinds: Sequence[Rows], tile: int, bands: Bands = USUAL, *, captions: bool = False
+        self,
+        kinds: Sequence[Rows],
+        tile: int,
+        bands: Bands = USUAL,
+        *,
+        captions: bool = False,
+        beside: bool = False,
     ) -> None:
-        """`tile`: the side of a tile; `captions`: ranked, with a line below each tile."""
+        """
+        Args:
+            tile: the side of a tile.
+            captions: ranked, with a line below each tile.
+            beside: whether the kinds stand beside each other, for a figure that nobody clicks.
+        """
         self.kinds = tuple(kinds)
         self.tile, self.bands = tile, bands
         self.captions = captions
@@ -136,15 +165,20 @@ class AtlasLayout:
         numbers = 0 if captions else bands.numbers
         self.left = MARGIN + numbers
         sections = []
-        bottom = 2 * GRID
+        left, top = MARGIN, 2 * GRID
         for rows in self.kinds:
-            first_row = bottom + bands.title + numbers
-            sections.append(Section(rows, bottom, first_row))
-            bottom = first_row + len(rows) * self.row_pitch + GRID
+            columns = _widest([rows] if beside else self.kinds, captions)
+            right = left + numbers + columns * self.pitch - GAP
+            section = Section(rows, left, right, top, top + bands.title + numbers)
+            sections.append(section)
+            if beside:
+                left = right + _BESIDE
+            else:
+                top = section.first_row + len(rows) * self.row_pitch + GRID
         self.sections = tuple(sections)
-        tiles = _widest(self.kinds, captions) * self.pitch - GAP
-        self.width = max(_NARROWEST, self.left + tiles + MARGIN)
-        self.height = bottom + GRID
+        self.width = max([_NARROWEST, *(section.right + MARGIN for section in sections)])
+        bottoms = [one.first_row + len(one.rows) * self.row_pitch + GRID for one in sections]
+        self.height = max([2 * GRID, *bottoms]) + GRID
         self._rects = {
             head: self._place(section, row, column)
             for section in self.sections
@@ -160,8 +194,12 @@ class AtlasLayout:
         """Where a tile would be if the head had not been pruned."""
 
     def _place(self, section: Section, row: int, column: int) -> QRect:
-        left, top = column * self.pitch, row * self.row_pitch
-        return QRect(self.left + left, section.first_row + top, self.tile, self.tile)
+        left, top = self.first_column(section) + column * self.pitch, row * self.row_pitch
+        return QRect(left, section.first_row + top, self.tile, self.tile)
+
+    def first_column(self, section: Section) -> int:
+        """The left edge of a section's first tiles."""
+        return section.left + self.left - MARGIN
 
     def rect(self, head: Head) -> QRect:
         return QRect(self._rects[head])

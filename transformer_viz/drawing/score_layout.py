@@ -128,15 +128,17 @@ def lay_out_scores(
     titles: Mapping[Column, tuple[str, str]],
     font: QFont,
     scroll: float = 0.0,
+    detail: bool = True,
 ) -> ScoreLayout:
     """Divide `rect`; the body takes as many lines as fit, and the rest follows right below.
 
     Args:
         widths: d_k and d_v.
         labels: the width that the keys' labels want.
+        detail: whether one pair is shown in detail below the table.
         titles: title and formula at the head of each column.
     """
-    line, below = line_height(font), taller(_PAIR, font, 4)
+    line, below = line_height(font), _detail_height(font) * detail
     entropies = QRectF(rect.left(), rect.top(), rect.width(), line)
     head = QRectF(rect.left(), entropies.bottom() + GRID, rect.width(), taller(_HEADER, font, 2))
     query = QRectF(rect.left(), head.bottom() + GRID, rect.width(), line)
@@ -153,7 +155,7 @@ def lay_out_scores(
         body=body,
         total=total,
         pair=pair,
-        strips=_pair_strips(pair, font),
+        strips=_pair_strips(pair, font) if detail else {},
         widths=widths,
         lines=lines,
         scroll=max(0.0, min(scroll, lines * line - height)),
@@ -165,9 +167,13 @@ def line_height(font: QFont) -> int:
     return taller(_LINE, font)
 
 
-def full_height(lines: int, font: QFont) -> int:
+def _detail_height(font: QFont) -> int:
+    return taller(_PAIR, font, 4)
+
+
+def full_height(lines: int, font: QFont, *, detail: bool = True) -> int:
     """The height of a picture of so many lines, none of them hidden."""
-    fixed = 3 * GRID + taller(_HEADER, font, 2) + taller(_PAIR, font, 4)
+    fixed = 3 * GRID + taller(_HEADER, font, 2) + _detail_height(font) * detail
     return fixed + (lines + 3) * line_height(font)
 
 

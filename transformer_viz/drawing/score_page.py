@@ -28,7 +28,8 @@ def draw_scores(
     painter.save()
     _draw_entropies(painter, layout.entropies, picture, style)
     ScoreTable(painter, layout, picture, marks, style).draw()
-    _draw_pair(painter, layout, picture, marks, style)
+    if layout.strips:
+        _draw_pair(painter, layout, picture, marks, style)
     painter.restore()
 
 

@@ -50,6 +50,7 @@ _LEGENDS = {  # thumbnails are always drawn on these scales
     Quantity.NORM: Legend(("norm", "0 – largest of its kind"), ((1, "largest"), (0, "0"))),
 }
 _SCALE_HEIGHT, _SCALE_MARGIN = 8 * GRID, 3 * GRID
+_UNLIMITED = 1 << 16
 _CONTROL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 _RESTING = 0.3  # opacity of the rows linked with a pinned token while nothing is pointed at
 
@@ -80,6 +81,7 @@ class AtlasView(PictureArea):
         self._atlas: Atlas | None = None  # drawn when next painted
         self._hovered: tuple[Head, ...] = ()  # what a click would select
         self._cursor: Head | None = None  # where the keys are
+        self._export_room = QSize(0, 0)
 
         self.setAccessibleName("Heads map")
         set_role(self, "paper")
@@ -155,8 +157,13 @@ class AtlasView(PictureArea):
 
     def _arrange(self) -> None:
         """Fit the layout to the trace, the order and the size of the widget."""
-        room = self.width() - self.verticalScrollBar().sizeHint().width()
-        self._arrangement.fit(QSize(room, self.height()), self.font())
+        if self._export_room.width():
+            width, height = self._export_room.width(), self._export_room.height() or _UNLIMITED
+            room = QSize(width, height - _SCALE_HEIGHT)
+            self._arrangement.fit(room, self.font(), figure=True)
+        else:
+            width = self.width() - self.verticalScrollBar().sizeHint().width()
+            self._arrangement.fit(QSize(width, self.height()), self.font())
         visible, layout = self.viewport().size(), self._layout
         for bar, content, page, step in (
             (self.horizontalScrollBar(), layout.width, visible.width(), layout.pitch),
@@ -271,6 +278,11 @@ class AtlasView(PictureArea):
         return Quantity.WEIGHT if found is None else found.quantity
 
     # For a file
+
+    def set_export_room(self, room: QSize) -> None:
+        """Arrange the exported map for a room, as `StageView.set_export_room` does."""
+        self._export_room = room
+        self._arrange()
 
     def export_size(self) -> QSize:
         """The whole map, in logical pixels, however far it is scrolled, and its colour bar."""

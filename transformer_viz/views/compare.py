@@ -317,6 +317,7 @@ class Compare(StageView):
             tables=self._tables(),
             theme=self.theme,
             font=self.font(),
+            room=self._export_room,
         )
 
     def showEvent(self, event: QShowEvent) -> None:

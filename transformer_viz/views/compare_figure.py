@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF, QPainter
 
 from transformer_viz.drawing.matrix import (
     MARGIN,
@@ -22,8 +22,8 @@ from transformer_viz.views.compare_pictures import ComparePictures, Shown
 MAP = QSizeF(180 * GRID, 180 * GRID)
 """The most that one map takes, in logical pixels."""
 
-LEAST = 75 * GRID
-"""The least height of a map, for its colour bar."""
+LEAST, NARROWEST = 75 * GRID, 100 * GRID
+"""The least height and width of a map: room for its labels and its colour bar beside cells."""
 
 RESOLUTION = 4.0
 """Pixels of the cells' image per logical pixel: viewers of SVG and PDF smooth between them."""
@@ -35,6 +35,7 @@ class Figure:
     Attributes:
         title: the head of A.
         tables: RGBA uint8 [256, 4] by code.
+        room: the most that the whole takes, in logical pixels; 0 where that is not limited.
     """
 
     pictures: ComparePictures
@@ -42,10 +43,11 @@ class Figure:
     tables: Mapping[Shown, np.ndarray]
     theme: Theme
     font: QFont
+    room: QSize
 
     @property
     def size(self) -> QSize:
-        return QSize(3 * round(MAP.width()), self._header + math.ceil(self._height))
+        return QSize(3 * round(self._map.width()), self._header + math.ceil(self._height))
 
     def paint(self, painter: QPainter, rect: QRect) -> None:
         """Into `rect`, of this size."""
@@ -59,13 +61,16 @@ class Figure:
         painter.translate(0, self._header)
         for shown, layout in self._layouts().items():
             self._paint_map(painter, shown, layout)
-            painter.translate(MAP.width(), 0)
+            painter.translate(self._map.width(), 0)
         painter.restore()
 
     def _paint_map(self, painter: QPainter, shown: Shown, layout: MatrixLayout) -> None:
         painter.setFont(scaled_font(self.font, 1.0, bold=True))
         painter.setPen(self.theme.color("ink"))
-        painter.drawText(QPointF(MARGIN, -GRID), self.pictures.names[shown])
+        name = QFontMetricsF(painter.font()).elidedText(
+            self.pictures.names[shown], Qt.TextElideMode.ElideMiddle, self._map.width() - 2 * MARGIN
+        )
+        painter.drawText(QPointF(MARGIN, -GRID), name)
         painter.setFont(self.font)
         picture = self.pictures.maps[shown]
         style = Style(self.theme, self.tables[shown], self.font)
@@ -74,7 +79,7 @@ class Figure:
 
     def _layouts(self) -> dict[Shown, MatrixLayout]:
         return {
-            shown: fit_matrix(picture, MAP, self.font, 1.0)
+            shown: fit_matrix(picture, self._map, self.font, 1.0)
             for shown, picture in self.pictures.maps.items()
         }
 
@@ -83,6 +88,13 @@ class Figure:
         """Of the maps."""
         bottoms = [layout.matrix.bottom() for layout in self._layouts().values()]
         return max(LEAST, *bottoms) + MARGIN
+
+    @property
+    def _map(self) -> QSizeF:
+        """What one map may take."""
+        width = max(NARROWEST, self.room.width() // 3) if self.room.width() else MAP.width()
+        height = self.room.height() - self._header - MARGIN if self.room.height() else MAP.height()
+        return QSizeF(min(MAP.width(), width), min(MAP.height(), max(LEAST, height)))
 
     @property
     def _header(self) -> int:

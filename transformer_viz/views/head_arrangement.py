@@ -8,6 +8,7 @@ from transformer_viz.drawing.atlas_layout import (
     USUAL,
     AtlasLayout,
     fit_by_layer,
+    fit_figure,
     fit_ranked,
     rows_by_layer,
 )
@@ -32,13 +33,15 @@ class HeadArrangement:
         self.captions: dict[Head, tuple[str, str]] = {}
         self.final = True
 
-    def fit(self, room: QSize, font: QFont) -> None:
+    def fit(self, room: QSize, font: QFont, *, figure: bool = False) -> None:
+        """Arrange the heads in a room, for the window or for a figure."""
         trace, by = self._session.trace, measure(self._session.options.order)
         kinds = () if trace is None else rows_by_layer(trace)
         self.captions, self.final = {}, True
         bands = USUAL.fitted(font)
         if by is None:
-            self.layout = fit_by_layer(kinds, room.width(), room.height(), bands)
+            fit = fit_figure if figure else fit_by_layer
+            self.layout = fit(kinds, room.width(), room.height(), bands)
         else:
             orders = self._ranked([[head for row in rows for head in row] for rows in kinds], by)
             beside = self._caption_width(font)

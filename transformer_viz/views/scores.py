@@ -1,5 +1,7 @@
 """How one weight comes about: the row of one query in one head, step by step."""
 
+import math
+
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
@@ -12,7 +14,7 @@ from transformer_viz.drawing.score_picture import ScorePicture, score_picture
 from transformer_viz.session import Phase, Session
 from transformer_viz.style import set_role
 from transformer_viz.text_size import set_font
-from transformer_viz.theme import GRID, Theme
+from transformer_viz.theme import GRID, Theme, grown
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.placeholder import Placeholder
@@ -26,6 +28,10 @@ MOST_ROWS = 300
 """Of a longer text the rows are not searched for the one that shows it best."""
 EXPORTED_LINES = 200
 """A longer text is exported as far as it is in view."""
+FEWEST_EXPORTED = 8
+"""Lines of the table in a figure, however low."""
+
+_LEAST_WIDTH = 165 * GRID  # of a figure: none of its columns is cut
 
 _KEY_MOVES = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 _QUERY_MOVES = {
@@ -279,14 +285,30 @@ class Scores(StageView):
         """Above an exported picture."""
         return 2 * line_height(self.font())
 
+    def _exported(self) -> tuple[int, bool]:
+        """How many lines an exported picture has, and whether a pair is shown in detail.
+
+        A room that is too low for all loses the pair first, and then the lines farthest from the
+        current one, so that text keeps its size.
+        """
+        assert self._picture is not None
+        lines, font = len(self._picture.order), self.font()
+        room = self._export_room.height() - self._title_height
+        if room <= 0 or full_height(lines, font) <= room:
+            return lines, True
+        fitting = (room - full_height(0, font, detail=False)) // line_height(font)
+        return min(lines, max(FEWEST_EXPORTED, fitting)), False
+
     def export_size(self) -> QSize:
         """All keys of a text that is not too long; else as much as is in view."""
-        assert self._picture is not None
-        lines = len(self._picture.order)
+        lines, detail = self._exported()
         height = (
-            full_height(lines, self.font()) if lines <= EXPORTED_LINES else self.canvas.height()
+            full_height(lines, self.font(), detail=detail)
+            if lines <= EXPORTED_LINES
+            else self.canvas.height()
         )
-        return QSize(self.width(), self._title_height + height)
+        width = max(self.width(), grown(_LEAST_WIDTH, self.font()))
+        return QSize(math.ceil(width), self._title_height + height)
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
         picture = self._picture
@@ -300,7 +322,14 @@ class Scores(StageView):
         selection = self.session.selection
         name = head_title(selection.primary) + one_of(len(selection.heads))
         query = f"query {token_name(picture.query)} ({picture.number + 1})"
+        lines, detail = self._exported()
+        if lines < len(picture.order):
+            query += f" · {lines} of {len(picture.order)} keys"
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
         painter.drawText(title, flags, f"{name} · {query}")
         area = QRectF(rect).adjusted(0, self._title_height, 0, 0)
-        self.canvas.paint(painter, self.canvas.layout_in(area))
+        scroll = None
+        if lines <= EXPORTED_LINES:  # the current line in the middle
+            above = picture.position_of(self.key) - lines // 2
+            scroll = float(max(0, above) * line_height(self.font()))
+        self.canvas.paint(painter, self.canvas.layout_in(area, scroll, detail=detail))

@@ -121,8 +121,11 @@ class ScoresCanvas(QAbstractScrollArea):
     def _layout(self) -> ScoreLayout:
         return self.layout_in(QRectF(self.viewport().rect()))
 
-    def layout_in(self, rect: QRectF) -> ScoreLayout:
-        """Where everything is in a rectangle of any device, scrolled as here if need be."""
+    def layout_in(
+        self, rect: QRectF, scroll: float | None = None, *, detail: bool = True
+    ) -> ScoreLayout:
+        """Where everything is in a rectangle of any device; if need be scrolled, as here unless
+        `scroll` says how far."""
         picture = self._picture
         assert picture is not None
         return lay_out_scores(
@@ -132,7 +135,8 @@ class ScoresCanvas(QAbstractScrollArea):
             labels=self._labels,
             titles=picture.titles(),
             font=self.font(),
-            scroll=self.verticalScrollBar().value(),
+            scroll=self.verticalScrollBar().value() if scroll is None else scroll,
+            detail=detail,
         )
 
     def paint(self, painter: QPainter, layout: ScoreLayout) -> None:

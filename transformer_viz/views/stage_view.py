@@ -22,6 +22,7 @@ class StageView(Panel):
         self.theme: Theme = LIGHT
         self.color_map = ColorMap.PAPER
         self._outdated = True
+        self._export_room = QSize(0, 0)
         set_role(self, "paper")
 
     def invalidate(self, *_changed: object) -> None:
@@ -52,6 +53,13 @@ class StageView(Panel):
         """What the picture shows, for the name of its file: all selected heads together."""
         heads = self.session.selection.heads
         return head_name(heads[0]) if len(heads) == 1 else heads_title(heads, averaged=True)
+
+    def set_export_room(self, room: QSize) -> None:
+        """Export for a room of this size in logical pixels, so that text need not be shrunk.
+
+        A width or height of 0 means that the picture decides.
+        """
+        self._export_room = room
 
     def export_size(self) -> QSize:
         """The size of the exported picture, in logical pixels."""

@@ -86,7 +86,7 @@ def test_a_file_that_goes_on_alone_is_counted_to_its_end(tmp_path: Path) -> None
     with pytest.raises(UserError, match=r"a\.en has 7 lines but .*a\.de has 3, .*not aligned\."):
         rows.extend(reader)
     assert len(rows) <= 3
-    with pytest.raises(UserError, match=r"a\.de has 3 lines and .*a\.en 7"):
+    with pytest.raises(UserError, match=r"a\.de has 3 lines but .*a\.en has 7"):
         read_aligned(f"{target},{source}")
 
 
