@@ -170,9 +170,12 @@ def translations(count: int) -> Check:
 
 
 def winner(scene: Scene) -> str:
-    tree = scene.controller.decoding.tree
-    statuses = [] if tree is None else [node.status for node in tree.nodes]
-    return "" if NodeStatus.WINNER in statuses else "The beam tree has no winner."
+    """The search has ended with another translation than greedy search."""
+    tree, trace = scene.controller.decoding.tree, scene.session.trace
+    if trace is None or tree is None or NodeStatus.WINNER not in {one.status for one in tree.nodes}:
+        return "The beam tree has no winner."
+    greedy = tuple(token.id for token in trace.predicted_tokens)
+    return "The winner is the greedy translation." if tree.ids(tree.winner) == greedy else ""
 
 
 def other_pronoun(scene: Scene) -> str:

@@ -106,6 +106,8 @@ TALL = (1440, 1100)
 ALL_KEYS = (1280, 900)  # of the sentence, none of them scrolled
 TRANSLATED = find_head(AttentionKind.CROSS, "es", "it")
 RESOLVER = find_head(AttentionKind.ENCODER_SELF, "it", "animal")
+BEAM_TEXT = "There is nothing I can do about it."
+"""A sample for which beam search finds a better translation than greedy search."""
 TARGET = "Das Tier ging nicht über die Straße, weil es zu müde war."
 
 PICTURES = (
@@ -225,7 +227,8 @@ PICTURES = (
         name="beam-tree",
         shows=winner,
         view=View.DECODING,
-        acts=(TRANSLATED, pin("es"), press("Beam tree"), press("Search with beam 4")),
+        text=BEAM_TEXT,
+        acts=(press("Beam tree"), press("Search with beam 4")),
         size=WIDE,
     ),
     Picture(name="compare", shows=other_pronoun, view=View.COMPARE, size=WIDE),

@@ -68,7 +68,7 @@ APP_VALUES = {
     *("core.training.jsonl", "core.training.lines"),
     "core.training.schedule",
     "core.analysis.head_csv",
-    "core.corpus.grammar.registry",
+    *("core.corpus.grammar.registry", "core.corpus.spec"),
     *("core.remote.cache", "core.remote.hub_cache", "core.remote.pairs"),
     *("core.analysis.composition", "core.analysis.contributions", "core.analysis.interval"),
     "core.analysis.verdict",

@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDockWidget, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QLabel, QWidget
 
 from transformer_viz.actions import Actions
 from transformer_viz.controller import Controller
 from transformer_viz.settings import Settings
 from transformer_viz.style import set_role
 from transformer_viz.text_size import next_size, set_text_size, text_size
-from transformer_viz.theme import GRID
+from transformer_viz.theme import GRID, grown
 from transformer_viz.views.focus import hide_panel
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 ALONE = "Esc leaves the full screen. Alt+1 to Alt+7 change the view."
 MORE_ROOM = "F9 and F10 hide the side panels; Shift+F11 shows the current view in full screen."
 _SHOWN_FOR = 4_000  # ms
+_STAGE = 90 * GRID  # the width that a view needs at the usual text size
+_GIVES_WAY = {"inspector": "Inspector hidden; F10 shows", "heads_map": "Heads map hidden; F9 shows"}
 
 
 class Presentation(QObject):
@@ -36,6 +38,7 @@ class Presentation(QObject):
         self._before = Qt.WindowState.WindowNoState
         self._note: QLabel | None = None
         self._panels: dict[str, QAction] = {}
+        self._gave_way: list[str] = []  # panels hidden to make room for large text
         self._widths: dict[str, int] = {}  # of hidden panels, when they were last seen
         self._alone: QAction
 
@@ -152,13 +155,30 @@ class Presentation(QObject):
         return panel
 
     def _switch(self, name: str) -> None:
+        self._gave_way = [one for one in self._gave_way if one != name]
         hidden = set(self._controller.settings.hidden_panels) ^ {name}
         self._controller.change_settings(hidden_panels=tuple(sorted(hidden)))
 
     def _step(self, step: int) -> None:
         size = next_size(text_size(), step)
-        self._controller.change_settings(text_size=size)
-        self._window.say(f"Text size {size} pt. {MORE_ROOM}")
+        self._set_size(size)
+        told = " ".join(f"{_GIVES_WAY[name]} it." for name in self._gave_way)
+        self._window.say(f"Text size {size} pt. {told or MORE_ROOM}")
+
+    def _set_size(self, points: int) -> None:
+        """Change the text size; side panels that leave a view too little room for it give way, and
+        come back with smaller text."""
+        hidden = set(self._controller.settings.hidden_panels) - set(self._gave_way)
+        self._gave_way.clear()
+        self._controller.change_settings(text_size=points, hidden_panels=tuple(sorted(hidden)))
+        for name in _GIVES_WAY:
+            QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+            enough = self._window.stage.width() >= grown(_STAGE, self._window.font())
+            if self.alone or enough:
+                break
+            if name not in hidden:
+                self._switch(name)
+                self._gave_way.append(name)
 
     def _reset(self) -> None:
-        self._controller.change_settings(text_size=0)
+        self._set_size(0)

@@ -6,15 +6,10 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from core.corpus.aligned import (
-    group_by_source,
-    is_translated,
-    names_of,
-    read_aligned,
-    read_lines,
-)
+from core.corpus.aligned import group_by_source, read_aligned, read_lines
 from core.corpus.grammar.generate import generate
 from core.corpus.grammar.sentence import Sentence
+from core.corpus.spec import is_translated, names_of
 from core.errors import UserError
 from core.fields import require
 
@@ -23,18 +18,21 @@ GRAMMAR = "grammar"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """
+    """The sentences of an analysis.
+
     Attributes:
-        name: of the corpus.
-        sources: texts; of a file each once.
-        references: of each source its translations; empty for text of one language.
+        name: the name of the corpus.
+        sources: the texts; each text of a file occurs once.
+        references: the translations of each source; empty for text in one language.
         gold: the generated sentences themselves, in the same order; empty for files.
+        read: how the reading of translated files went and which lines were skipped, in words.
     """
 
     name: str
     sources: tuple[str, ...]
     references: tuple[tuple[str, ...], ...] = ()
     gold: tuple[Sentence, ...] = ()
+    read: str = ""
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -43,15 +41,15 @@ class Sample:
 
 
 def read_sample(corpus: str, sentences: int, *, seed: int = 0) -> Sample:
-    """At most so many sentences, of files the first ones.
+    """Read up to ``sentences`` sentences, from files the first ones.
 
     Args:
         corpus: "grammar" for generated sentences of the test split; FILE.tsv, FILE:2:4, FILE.tmx or
             SRC,TGT for translated text; another file for text of one language, a sentence a line.
-        seed: of the generated sentences.
+        seed: the seed of the generated sentences.
 
     Raises:
-        UserError: a file cannot be read, or holds no sentence, or ``sentences`` is below 1.
+        UserError: a file cannot be read, or contains no sentence, or ``sentences`` is below 1.
     """
     require(sentences >= 1, "sentences", sentences, "1 or more")
     if corpus == GRAMMAR:
@@ -63,11 +61,13 @@ def read_sample(corpus: str, sentences: int, *, seed: int = 0) -> Sample:
             gold=gold,
         )
     if is_translated(corpus):
-        translated = dict(islice(group_by_source(read_aligned(corpus).pairs).items(), sentences))
+        text = read_aligned(corpus)
+        translated = dict(islice(group_by_source(text.pairs).items(), sentences))
         return Sample(
             name=names_of(corpus)[0],
             sources=tuple(_required(corpus, list(translated))),
             references=tuple(map(tuple, translated.values())),
+            read=text.report.summary(),
         )
     lines = [line for line in read_lines(Path(corpus)) if line.strip()]
     distinct = list(dict.fromkeys(lines))[:sentences]

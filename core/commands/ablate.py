@@ -19,6 +19,7 @@ from core.heads import Head, others_of_layer, read_gate, read_head
 if TYPE_CHECKING:
     from core.analysis.ablation import Baseline, Effect, Quality
     from core.analysis.kept import Kept
+    from core.analysis.sample import Sample
     from core.config import ModelConfig
 
 
@@ -106,6 +107,19 @@ def add_sample_arguments(parser: argparse.ArgumentParser, *, more_corpora: str =
     )
 
 
+def read_reported(args: argparse.Namespace) -> Sample:
+    """Read the sample that the arguments name, and say on stderr which lines were skipped.
+
+    With ``--json``, stderr has nothing but progress; the result then says it.
+    """
+    from core.analysis.sample import read_sample
+
+    sample = read_sample(args.corpus, args.sentences, seed=args.seed)
+    if sample.read and not args.json:
+        print(sample.read, file=sys.stderr)
+    return sample
+
+
 def run(args: argparse.Namespace) -> int:
     """Run the command; raises UserError for a missing head and for an unusable corpus."""
     if args.sentence is not None:
@@ -116,7 +130,6 @@ def run(args: argparse.Namespace) -> int:
         raise UserError("--pairs needs a sentence; add --sentence TEXT.")
     from core.analysis.ablation import BASELINE_PASSES, Effect, baseline, measure
     from core.analysis.kept import Kept
-    from core.analysis.sample import read_sample
     from core.checkpoints.opening import open_model
     from core.commands.counting import Counting
     from core.decoding.config import SearchConfig
@@ -128,7 +141,7 @@ def run(args: argparse.Namespace) -> int:
     model, tokenizer, config = checkpoint.model, checkpoint.tokenizer, checkpoint.config
     chosen = settings(args.head, args.alone, config, each=args.each)
     gates = [Gates.of(config, factors) for factors in chosen]
-    sample = read_sample(args.corpus, args.sentences, seed=args.seed)
+    sample = read_reported(args)
     if not sample.references:
         raise UserError(
             f"{args.corpus} has no translations; use FILE.tsv, FILE.tmx or SOURCE,TARGET."
@@ -155,6 +168,7 @@ def run(args: argparse.Namespace) -> int:
         found = {
             "model": path.stem,
             "corpus": sample.name,
+            "read": sample.read,
             "sentences": count,
             "before": asdict(before.measured.quality),
             "importance": before.importance,

@@ -126,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
 def _run_references(args: argparse.Namespace) -> dict[str, Any]:
     """Print the scores and return them by the name of the test set."""
     from core.checkpoints.split import split_of
-    from core.corpus.aligned import names_of
+    from core.corpus.spec import names_of
     from core.decoding.translate import translate_passages
     from core.evaluation.mark_rates import sentence_chrf, tuned_rates
     from core.evaluation.metrics import score, tokenizer_for

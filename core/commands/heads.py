@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.analysis.head_csv import HeadRow, Verdict, heads_csv
 from core.bundled import model_path
-from core.commands.ablate import add_sample_arguments
+from core.commands.ablate import add_sample_arguments, read_reported
 from core.counted import counted
 from core.files import atomic_write_text
 from core.heads import AttentionKind, Head
@@ -64,7 +64,6 @@ def run(args: argparse.Namespace) -> int:
     from core.analysis.heads import measure_heads
     from core.analysis.importance import effects, importance
     from core.analysis.places import Places
-    from core.analysis.sample import read_sample
     from core.checkpoints.opening import open_model
     from core.commands.counting import Counting
     from core.device import choose_device
@@ -72,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     path = model_path(args.model)
     checkpoint = open_model(path, choose_device(args.device))
     model, tokenizer = checkpoint.model, checkpoint.tokenizer
-    sample = read_sample(args.corpus, args.sentences, seed=args.seed)
+    sample = read_reported(args)
     translating = 0 if sample.references else len(sample.sources)
     every_head = checkpoint.config.every_head()
     aligns = bool(sample.gold) and any(head.kind is AttentionKind.CROSS for head in every_head)
@@ -123,6 +122,8 @@ def run(args: argparse.Namespace) -> int:
         "sentences": len(pairs),
         "left_out": forced.left_out,
     }
+    if sample.read:
+        about["read"] = sample.read
     if sample.gold:
         about["seed"] = args.seed
     if args.json:

@@ -8,87 +8,27 @@ out as a whole pair, counted and reported.
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
 from core.corpus.columns import LOOKED_AT, describe, find_layout, guess
 from core.corpus.line_reader import LineReader
 from core.corpus.read_report import Problem, ReadReport, Row
+from core.corpus.spec import TMX, parse
 from core.corpus.tmx import TmxReader
 from core.errors import UserError
-from core.files import is_file
 
-_PACKED = r"(\.(gz|bz2|xz|zip))?"
-_TRANSLATED = re.compile(rf"\.(tsv|tmx){_PACKED}$", re.IGNORECASE)
-_TMX = re.compile(rf"\.tmx{_PACKED}$", re.IGNORECASE)
-_LANGUAGES = re.compile(r"(?P<file>.+):(?P<source>[\w-]+):(?P<target>[\w-]+)")
-_COLUMNS = re.compile(r"(?P<file>.+):(?P<source>[1-9]\d?):(?P<target>[1-9]\d?)")
 _END = b"\n"  # stands where a file has ended; no line holds it
-
-
-class _Spec(NamedTuple):
-    """What a text names: its files, and of one file the languages or the columns, from 0."""
-
-    files: list[Path]
-    languages: tuple[str, str] | None = None
-    columns: tuple[int, int] | None = None
-
-
-def files_of(spec: str) -> list[Path]:
-    """The one file of "FILE.tsv", "FILE:2:4" or "FILE.tmx:en:de", the two of "SOURCE,TARGET".
-
-    Raises:
-        UserError: there are more.
-    """
-    return _parsed(spec).files
-
-
-def names_of(spec: str) -> list[str]:
-    """The same without folders, and with the languages or columns, if any are named."""
-    files, languages, columns = _parsed(spec)
-    numbers = () if columns is None else [str(column + 1) for column in columns]
-    return [":".join([path.name, *(languages or numbers)]) for path in files]
 
 
 def pair_reader(spec: str) -> PairReader:
     """For whatever a spec names; raises UserError if a file cannot be opened."""
-    files, languages, columns = _parsed(spec)
-    if len(files) == 1 and _TMX.search(files[0].name):
+    files, languages, columns = parse(spec)
+    if len(files) == 1 and TMX.search(files[0].name):
         return TmxReader(files[0], languages)
     return AlignedReader(files, columns)
-
-
-def is_translated(spec: str) -> bool:
-    """Whether a spec names text of two languages, by its form; else it is one of lines."""
-    files, _, columns = _parsed(spec)
-    return len(files) == 2 or columns is not None or bool(_TRANSLATED.search(files[0].name))
-
-
-def _parsed(spec: str) -> _Spec:
-    if is_file(spec):
-        return _Spec([Path(spec)])
-    named = _LANGUAGES.fullmatch(spec)
-    if named and _TMX.search(named["file"]):
-        return _Spec([Path(named["file"])], languages=(named["source"], named["target"]))
-    named = _COLUMNS.fullmatch(spec)
-    if named and (is_file(named["file"]) or "," not in named["file"]):
-        source, target = int(named["source"]), int(named["target"])
-        if source == target:
-            raise UserError(
-                f"{spec!r} names one column twice; name two different ones, for example FILE:1:2."
-            )
-        return _Spec([Path(named["file"])], columns=(source - 1, target - 1))
-    names = spec.split(",")
-    if len(names) > 2:
-        raise UserError(
-            f"Data {spec!r} is neither FILE.tsv, FILE.tmx nor SOURCE,TARGET: it has too many "
-            "commas."
-        )
-    return _Spec([Path(name) for name in names])
 
 
 class AlignedReader:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
-from core.corpus.aligned import names_of
+from core.corpus.spec import names_of
 from core.training.config import RunConfig
 from core.training.data import data_names, licence
 

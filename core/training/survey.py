@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from core.corpus.aligned import files_of, group_by_source, names_of, pair_reader
+from core.corpus.aligned import group_by_source, pair_reader
+from core.corpus.spec import files_of, names_of
 from core.errors import UserError
 from core.files import atomic_write_text, is_file, is_there, read_problem
 from core.training.config import GRAMMAR, TrainingConfig

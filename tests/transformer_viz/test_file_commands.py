@@ -19,6 +19,7 @@ from core.trace.npz import save_npz
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.stage import GOOD, Stage
 from transformer_viz.dialogs import ErrorReport, LogDialog
+from transformer_viz.export import figure as figure_module
 from transformer_viz.export.dialog import ExportDialog
 from transformer_viz.export.exporter import Colors, Export, Format, Subject
 from transformer_viz.export.figure import Figure, Shape
@@ -516,3 +517,22 @@ def test_the_dialog_makes_a_slide(shown: Shown, qtbot: QtBot) -> None:
     assert dialog.dialect.isVisible()
     assert dialog.export.dialect is Dialect.EXCEL
     dialog.reject()
+
+
+@pytest.mark.parametrize("subject", [Subject.HEADS, Subject.VIEW])
+@pytest.mark.parametrize("shape", Shape)
+def test_a_picture_is_not_shrunk_with_its_text(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch, subject: Subject, shape: Shape
+) -> None:
+    scales = []
+    lay_out = figure_module._lay_out
+
+    def noted(*arguments: object) -> object:
+        layout = lay_out(*arguments)
+        scales.append(layout.scale)
+        return layout
+
+    monkeypatch.setattr(figure_module, "_lay_out", noted)
+    wanted = Export(subject, Format.PNG, figure=Figure(shape, 1280, 16))
+    assert shown.window.files.exporter.preview(wanted) is not None
+    assert max(scales) > 0.9

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.transformer_viz.stage import GOOD, Stage
@@ -115,6 +115,33 @@ def test_a_window_of_1280_pixels_holds_large_text(window: Window, stage: Stage, 
     QApplication.processEvents()
     assert (window.width(), window.height()) == (1280, 720)
     assert window.minimumSizeHint().width() <= 1280
+
+
+def test_side_panels_give_way_to_large_text_and_come_back(window: Window) -> None:
+    assert window.inspector.isVisible()
+    for _ in SIZES:
+        press(window, Qt.Key.Key_Plus, CONTROL)
+    assert not window.inspector.isVisible()
+    assert "F10" in window.status_line.currentMessage()
+    assert window.stage.width() > 900
+    press(window, Qt.Key.Key_0, CONTROL)
+    assert window.inspector.isVisible()
+    press(window, Qt.Key.Key_F10)
+    press(window, Qt.Key.Key_Plus, CONTROL)
+    press(window, Qt.Key.Key_0, CONTROL)
+    assert not window.inspector.isVisible()  # the user hid it
+
+
+def test_a_message_covers_the_selection(window: Window, qtbot: QtBot) -> None:
+    selection = window.status_line.findChild(QLabel)
+    assert selection.text()
+    for _ in range(2):
+        press(window, Qt.Key.Key_Plus, CONTROL)
+        qtbot.wait(50)  # the line has another height
+    assert "Text size" in window.status_line.currentMessage()
+    assert not selection.text()
+    window.status_line.clearMessage()
+    assert selection.text()
 
 
 def test_a_window_opens_with_the_size_and_panels_that_were_left(

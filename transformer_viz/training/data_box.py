@@ -20,6 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.corpus.spec import files_of
+from core.errors import UserError
 from core.files import is_file
 from core.training.config import GRAMMAR, TrainingConfig
 from transformer_viz.style import set_role
@@ -91,10 +93,12 @@ class DataBox(QWidget):
         if not self.data:
             return "Choose the generated corpus or add files to train on."
         for spec in (*self.training.specs, *self.validation.specs):
-            parts = [spec] if is_file(spec) else spec.split(",")
-            for part in parts:
-                if not is_file(part):
-                    return f"{part} was not found; remove it from the list."
+            try:
+                missing = next((path for path in files_of(spec) if not is_file(path)), None)
+            except UserError as error:
+                return str(error)
+            if missing is not None:
+                return f"{missing} was not found; remove it from the list."
         return ""
 
     def apply_theme(self, theme: Theme) -> None:

@@ -27,7 +27,7 @@ from transformer_viz.views.compare_start import CompareStart
 from transformer_viz.views.stage_view import StageView
 from transformer_viz.views.stream import Stream
 from transformer_viz.views.translations import Translations
-from transformer_viz.views.wording import head_title, one_of, plain_tooltip
+from transformer_viz.views.wording import head_name, head_title, one_of, plain_tooltip
 
 _BY_WORDS = "Compared by words"
 _WORDS_TIP = (
@@ -301,6 +301,11 @@ class Compare(StageView):
     @property
     def has_picture(self) -> bool:
         return self._shown is not None
+
+    def export_name(self) -> str:
+        """Of several selected heads, the one that is compared."""
+        assert self._shown is not None
+        return head_name(self._shown.request.a)
 
     def export_size(self) -> QSize:
         return self._figure.size

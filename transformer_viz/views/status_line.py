@@ -25,6 +25,7 @@ class StatusLine(QStatusBar):
             session.optionsChanged,
         ):
             changed.connect(self._show_selection)
+        self.messageChanged.connect(self._show_selection)
         session.statusChanged.connect(self._show_state)
         self._show_state(session.status)
 
@@ -41,8 +42,10 @@ class StatusLine(QStatusBar):
         return label
 
     def _show_selection(self) -> None:
+        """Show the selection, unless a message has the line: Qt hides what a message covers, but
+        shows it again when the height of the line changes."""
         described = "" if self._session.trace is None else describe_selection(self._session)
-        self._selection.setText(described)
+        self._selection.setText("" if self.currentMessage() else described)
         self._selection.setAccessibleDescription(described)
 
     def _show_state(self, status: Status) -> None:

@@ -12,10 +12,11 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from core.corpus.aligned import group_by_source, names_of, pair_reader, read_aligned
+from core.corpus.aligned import group_by_source, pair_reader, read_aligned
 from core.corpus.grammar.word_list import word_list
 from core.corpus.recipe.recipe import LEXICON, Recipe, Source
 from core.corpus.recipe.spelling import reformed
+from core.corpus.spec import names_of
 from core.counted import counted
 from core.errors import UserError
 from core.files import atomic_write_text, is_there, write_problem

@@ -69,10 +69,12 @@ def test_for_people_and_of_files(
     tmp_path: Path, command: Command, trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "a.tsv"
-    path.write_text("The dog sleeps.\tDer Hund schläft.\n", encoding="utf-8")
+    path.write_text("The dog sleeps.\tDer Hund schläft.\nno tab\n", encoding="utf-8")
     words = ("--model", trained / "model.safetensors", "--corpus", path, "--beam", "2")
     assert command("ablate", *words, "--alone", "decoder_self.0.1") == 0
-    names, on, off = capsys.readouterr().out.splitlines()
+    captured = capsys.readouterr()
+    assert "a.tsv: 2 lines, 1 pair; 1 × no tab (line 2)" in captured.err
+    names, on, off = captured.out.splitlines()
     assert names.split()[2:] == ["import.", "loss", "BLEU", "chrF", "exact", "changed"]
     assert on.startswith("all heads on ")
     assert off.startswith("decoder:1.1 × 0 ")

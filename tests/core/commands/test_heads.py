@@ -59,6 +59,7 @@ def test_json(
         "target": "reference",
         "sentences": len(PAIRS),
         "left_out": 0,
+        "read": "pairs.tsv: 3 lines, 3 pairs",
     }
     assert len(report["heads"]) == 2 * (6 + 4 + 4)
     previous = head(report, "encoder_self", 0, 0)

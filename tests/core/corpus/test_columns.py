@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.corpus.aligned import files_of, is_translated, names_of, pair_reader, read_aligned
+from core.corpus.aligned import pair_reader, read_aligned
 from core.corpus.read_report import Found, Problem
+from core.corpus.spec import files_of, is_translated, names_of
 from core.errors import UserError
 
 PAIRS = (("The grandmother sleeps.", "Die Oma schläft."), ("He left.", "Er ging."))
@@ -74,7 +75,10 @@ def test_numbers_may_be_translated(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "named"),
     [
-        ("1001\tThe grandmother sleeps.", "1: “1001”, 2: “The grandmother sleeps.”.* for example .*:1:2"),
+        (
+            "1001\tThe grandmother sleeps.",
+            "1: “1001”, 2: “The grandmother sleeps.”.* for example .*:1:2",
+        ),
         ("1\tone\t2\teins\tuser", "2: “one”.* for example .*:2:4"),
     ],
 )

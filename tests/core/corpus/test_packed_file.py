@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from core.corpus.aligned import is_translated, read_aligned, read_lines
+from core.corpus.aligned import read_aligned, read_lines
+from core.corpus.spec import is_translated
 from core.errors import UserError
 
 LINES = "".join(f"line {number}\tZeile {number}\n" for number in range(3_000)).encode()
@@ -45,7 +46,9 @@ def test_an_archive_of_one_text(tmp_path: Path) -> None:
 
 def test_an_archive_of_several_is_refused_by_name(tmp_path: Path) -> None:
     path = zipped(tmp_path, **{"x.de-en.de": b"eins", "x.de-en.en": b"one"})
-    with pytest.raises(UserError, match=r"contains 2 files \(x\.de-en\.de, x\.de-en\.en\); unpack it"):
+    with pytest.raises(
+        UserError, match=r"contains 2 files \(x\.de-en\.de, x\.de-en\.en\); unpack it"
+    ):
         read_aligned(str(path))
     with pytest.raises(UserError, match="Office document"):
         read_lines(zipped(tmp_path, **{"[Content_Types].xml": b"", "xl/workbook.xml": b""}))

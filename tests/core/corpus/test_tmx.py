@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.corpus.aligned import is_translated, names_of, pair_reader, read_aligned
+from core.corpus.aligned import pair_reader, read_aligned
 from core.corpus.line_reader import LONGEST_LINE
 from core.corpus.read_report import Found, Problem
+from core.corpus.spec import is_translated, names_of
 from core.corpus.tmx import TmxReader
 from core.errors import UserError
 

@@ -1,18 +1,22 @@
+import itertools
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtCore import QRect
 from PySide6.QtGui import QFontMetrics
 
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.atlas_layout import (
     LEAST,
+    LEAST_IN_FIGURE,
     MARGIN,
     MOST,
     AtlasLayout,
     Rows,
     fit_by_layer,
+    fit_figure,
     fit_ranked,
     rows_by_layer,
 )
@@ -159,3 +163,18 @@ def test_ranked_no_place_is_empty() -> None:
     assert not layout.gaps
     assert layout.rect(Head(E, 0, 1)).left() == layout.left
     assert layout.rect(Head(E, 0, 3)).left() == layout.left + layout.pitch
+
+
+@given(rows=models, width=st.integers(300, 1200), height=st.integers(200, 900))
+def test_a_figure_takes_the_larger_tiles_of_below_and_beside(
+    rows: tuple[Rows, ...], width: int, height: int
+) -> None:
+    figure = fit_figure(rows, width, height)
+    assert figure.tile >= fit_by_layer(rows, width, height, least=LEAST_IN_FIGURE).tile
+    tiles = [figure.rect(head) for head in figure]
+    assert all(not a.intersects(b) for a, b in itertools.combinations(tiles, 2))
+    whole = QRect(0, 0, figure.width, figure.height)
+    assert all(whole.contains(tile) for tile in tiles)
+    if figure.tile > LEAST_IN_FIGURE:
+        assert figure.width <= width
+        assert figure.height <= height

@@ -243,6 +243,13 @@ def test_files_are_added_checked_and_removed(
     assert box.error.text() == f"{files[2]} was not found; remove it from the list."
     assert desk.dialog.config is None
     QTest.mouseClick(box.training.remove, Qt.MouseButton.LeftButton)
+    for columns, problem in (("2:4", ""), ("2:2", "names one column twice")):
+        box.training.set_specs([f"{files[0]}:{columns}"])
+        assert problem in box.error.text()
+        assert bool(box.error.text()) == bool(problem)
+    box.training.set_specs([f"{files[2]}:2:4"])
+    assert box.error.text() == f"{files[2]} was not found; remove it from the list."
+    box.training.set_specs([])
     box.grammar.setChecked(False)
     assert box.error.text() == "Choose the generated corpus or add files to train on."
     desk.start()

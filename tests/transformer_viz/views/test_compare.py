@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from core.bundled import bundled_models
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.conftest import SOURCE, TARGET
+from tests.transformer_viz.stage import texts
 from transformer_viz.comparison import Comparison, Sides
 from transformer_viz.drawing.colormap import MASKED
 from transformer_viz.drawing.diverging import ZERO, encode_signed
@@ -21,6 +22,7 @@ from transformer_viz.session import ModelInfo, Phase, Session
 from transformer_viz.theme import DARK
 from transformer_viz.views import compare as compare_module
 from transformer_viz.views.compare import Compare
+from transformer_viz.views.compare_figure import MAP, NARROWEST
 from transformer_viz.views.compare_pictures import NOTHING, Request, Shown, compare_pictures, names
 from transformer_viz.views.compare_reading import read_place, read_rows
 
@@ -389,6 +391,30 @@ def test_the_bar_shows_what_b_is(view: Compare, session: Session) -> None:
     assert view._comparison.status.phase is Phase.EMPTY
     pair = view.bar.pairs.menu().actions()[0]
     assert pair.text().startswith("tired / wide")
+
+
+def test_of_several_heads_the_current_one_is_compared(
+    view: Compare, session: Session, trace: Trace, engine: InstantEngine
+) -> None:
+    view._comparison.choose_text("wide")
+    session.select(kind=E, layer=1, head=2, others=((0, 0), (0, 1)))
+    a, b = trace.weights(E, 1, 2), engine.answers["wide"].weights(E, 1, 2)
+    assert (picture(view, Shown.MINUS) == encode_signed(a - b, 1.0, trace.allowed(E))).all()
+    name = "layer 2 · head 3 (current head of 3 selected)"
+    assert any(text.endswith(name) for text in texts(view))
+    assert view._figure.title.endswith(name)
+    assert "layer 2 · head 3" in view.export_name()
+    assert "mean" not in view.export_name()
+
+
+def test_its_figure_is_as_wide_as_the_room(view: Compare) -> None:
+    view._comparison.choose_text("wide")
+    view.set_export_room(QSize(1500, 0))
+    assert view.export_size().width() == 1500
+    view.set_export_room(QSize(300, 0))
+    assert view.export_size().width() == 3 * NARROWEST  # smaller maps would have no cells
+    view.set_export_room(QSize(0, 0))
+    assert view.export_size().width() == 3 * MAP.width()
 
 
 def test_it_paints_itself_for_a_file(view: Compare) -> None:

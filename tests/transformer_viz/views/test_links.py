@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
@@ -18,7 +18,7 @@ from transformer_viz.drawing.link_choice import heaviest
 from transformer_viz.drawing.link_scene import LinksScene
 from transformer_viz.options import Combine, LinksForm, Quantity
 from transformer_viz.session import Phase, Session, Status
-from transformer_viz.theme import DARK, LIGHT
+from transformer_viz.theme import DARK, LIGHT, Theme
 from transformer_viz.views import links as links_module
 from transformer_viz.views.links import Links
 
@@ -79,9 +79,13 @@ def press(qtbot: QtBot, links: Links, *keys: Qt.Key) -> None:
         qtbot.keyClick(links.canvas, key)
 
 
-def drawn(links: Links) -> set[tuple[int, int]]:
+def drawn_cells(links: Links) -> list[tuple[int, int]]:
     found = scene(links).picture.links
-    return set(zip(found.query.tolist(), found.key.tolist(), strict=True))
+    return list(zip(found.query.tolist(), found.key.tolist(), strict=True))
+
+
+def drawn(links: Links) -> set[tuple[int, int]]:
+    return set(drawn_cells(links))
 
 
 def pinned(session: Session) -> tuple[int | None, int | None]:
@@ -430,6 +434,28 @@ def test_links_out_of_many_cells_are_chosen_beside_the_event_loop(
     assert len(scene(links).picture.links) == before, "the old ones stay until then"
     qtbot.waitUntil(lambda: not links._stream.running)
     assert len(scene(links).picture.links) > before
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_links_stay_readable_with_a_light_cell_pinned(
+    session: Session, links: Links, qtbot: QtBot, pixels: Callable, theme: Theme
+) -> None:
+    links.apply_theme(theme)
+    weights = scene(settled(links, qtbot)).picture.links.weight
+    query, key = drawn_cells(links)[int(np.argmax(weights))]
+
+    def visible() -> float:
+        """How far the heaviest link stands out from the paper, at its middle."""
+        point = on_link(links, query, key)
+        around = pixels(links.canvas.viewport(), QRect(point - QPoint(2, 2), QSize(5, 5)))
+        paper = np.array(theme.color("paper").getRgb()[:3])
+        return float(np.abs(around[..., :3].astype(int) - paper).sum(axis=-1).max())
+
+    before = visible()
+    cells = ((row, column) for row in range(len(SOURCE)) for column in range(len(SOURCE)))
+    session.pin(*next(cell for cell in cells if cell not in drawn(links) and cell[0] != query))
+    settled(links, qtbot)
+    assert visible() > 0.5 * before
 
 
 # Themes and files

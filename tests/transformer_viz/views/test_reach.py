@@ -80,6 +80,21 @@ def test_the_list_has_the_heaviest_far_links_of_all_heads(view: ReachView, trace
     assert any("without special tokens" in text for text in texts(view))
 
 
+def test_the_list_opens_at_its_top_even_with_its_last_link_pinned(
+    session: Session, trace: Trace, show: Callable[..., QWidget]
+) -> None:
+    session.change_options(reach_distance=3)
+    last = expected(trace)[-1]
+    session.select(kind=E, layer=last.head.layer, head=last.head.head)
+    session.pin(last.query, last.key)
+    view = reach_view(session)
+    view.text.far_links.list.setFixedHeight(60)
+    show(view)
+    bar = view.text.far_links.list.verticalScrollBar()
+    assert bar.maximum() > 0
+    assert bar.value() == 0
+
+
 def test_a_click_on_a_row_selects_the_head_and_the_link(
     view: ReachView, session: Session, trace: Trace, qtbot: QtBot
 ) -> None:

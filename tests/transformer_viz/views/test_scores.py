@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QBuffer, QEvent, QIODevice, QPoint, QPointF, QRectF, Qt
+from PySide6.QtCore import QBuffer, QEvent, QIODevice, QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QLabel
@@ -468,3 +468,24 @@ def test_a_long_text_is_exported_as_far_as_it_is_in_view(long_scores: Scores) ->
     words = [text for text in drawn(long_scores) if re.fullmatch(r"w\d+", text)]
     assert "w2000" in words
     assert "w1" not in words
+
+
+def test_a_low_room_loses_the_pair_then_lines_but_never_the_current_one(
+    session: Session, make_trace: Callable[..., Trace], show
+) -> None:
+    words = [f"▁w{index}" for index in range(30)]
+    session.set_trace(make_trace([*words, "</s>"], "<s> ▁a"))
+    scores = show(Scores(session), 900, 400)
+    session.pin(0, 20)
+    whole = scores.export_size().height()
+    assert "w · v" in drawn(scores)
+    scores.set_export_room(QSize(700, whole - 20))
+    assert scores.export_size().height() <= whole - 20
+    assert {f"w{index}" for index in range(30)} <= set(drawn(scores))
+    scores.set_export_room(QSize(700, whole // 2))
+    assert scores.export_size().height() <= whole // 2
+    said = drawn(scores)
+    shown = [text for text in said if re.fullmatch(r"w\d+", text)]
+    assert "w20" in shown
+    assert "w0" not in shown[1:]  # but as the query
+    assert any(f"{len(set(shown)) - 1} of 31 keys" in text for text in said)
