@@ -10,7 +10,7 @@ import hashlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -28,6 +28,7 @@ from core.trace.trace import Trace
 from core.trace.variant import Variant
 from transformer_viz.gates import Gates
 from transformer_viz.heads.resolution import ItPair, ItSentence, Resolution, famous_pairs
+from transformer_viz.heads.sentence import SentenceEffect, WholeSentence
 from transformer_viz.hypotheses import Candidate
 from transformer_viz.session import ModelInfo, Search
 from transformer_viz.worker import Context
@@ -109,6 +110,13 @@ class Backend(Protocol):
 
     def resolution(self, context: Context) -> Resolution:
         """Minimal pairs, and how often each head finds what "it" means."""
+        ...
+
+    def sentence_effects(
+        self, text: str, search: Search, settings: Sequence[Gates], check: Callable[[], None]
+    ) -> Iterator[WholeSentence | SentenceEffect]:
+        """The text with all heads on, then with each setting alone. Between two results the model
+        may be used for something else."""
         ...
 
 
@@ -298,6 +306,25 @@ class TorchBackend:
         both = resolving_heads(checkpoint.model, checkpoint.tokenizer, drawn, check=context.check)
         pairs = (ItPair(sentence(first), sentence(second)) for first, second in drawn[:SHOWN_PAIRS])
         return Resolution((*famous_pairs(), *pairs), both, len(drawn))
+
+    def sentence_effects(
+        self, text: str, search: Search, settings: Sequence[Gates], check: Callable[[], None]
+    ) -> Iterator[WholeSentence | SentenceEffect]:
+        from core.analysis.sentence_effects import Whole, sentence_effects
+
+        checkpoint = self._ready()
+        for found in sentence_effects(
+            checkpoint.model,
+            checkpoint.tokenizer,
+            text,
+            settings,
+            search=_config(checkpoint, search),
+            check=check,
+        ):
+            if isinstance(found, Whole):
+                yield WholeSentence(found.translation, found.log_probability)
+            else:
+                yield SentenceEffect(found.factors, found.change, found.translation, found.differs)
 
     def measure_products(self, context: Context) -> None:
         from core.model.measuring import best_choice

@@ -19,6 +19,7 @@ from transformer_viz.gate_effect import GateEffect
 from transformer_viz.gates import ALL_ON, Gates, restored_gates, saved_gates
 from transformer_viz.gating import Gating
 from transformer_viz.heads.analysis import HeadAnalysis
+from transformer_viz.heads.mattering import Mattering
 from transformer_viz.heads.resolving import Resolving
 from transformer_viz.highlights import opening_selection, unknown_spans
 from transformer_viz.languages import asking_for
@@ -87,6 +88,7 @@ class Controller(Explorer):
             session, file.folder and file.folder / "heads", self, bundled=measured_heads()
         )
         self.resolving = Resolving(session, engine, self)
+        self.mattering = Mattering(session, engine, lambda: self.search, self)
         self.gating = Gating(session, engine, lambda: self.search, self)
         self.effect = GateEffect(session, file.folder and file.folder / "effects", self)
         self.effect.set_search(self.search)

@@ -137,6 +137,10 @@ PANEL_KEYS: dict[str, tuple[Keys, ...]] = {
         Keys("PgUp PgDown", "same place in another kind"),
         Keys("Return", "go to the sentences that show its role"),
     ),
+    "heads that matter": (
+        Keys("Up Down", "head above, below"),
+        Keys("Return", "switch it off, or all heads on again"),
+    ),
     "sentences of a role": (
         Keys("Up Down Home End", "move to another sentence"),
         Keys("Return", "show it with its head selected and cell pinned"),

@@ -99,6 +99,7 @@ class Window(Host):
             controller,
             controller.heads,
             controller.resolving,
+            controller.mattering,
             controller.decoding.score_target,
         )
         self.gates = GateCommands(self, session, controller, controller.gating, controller.effect)

@@ -21,6 +21,7 @@ from transformer_viz.controller import Controller
 from transformer_viz.engine import Engine
 from transformer_viz.gates import ALL_ON, Gates, silenced
 from transformer_viz.heads.resolution import Resolution, famous_pairs
+from transformer_viz.heads.sentence import SentenceEffect, WholeSentence
 from transformer_viz.hypotheses import Candidate
 from transformer_viz.quantities import Quantities
 from transformer_viz.session import ModelInfo, Phase, Search, Session
@@ -91,6 +92,7 @@ class FakeBackend:
         self.compared: list[tuple[Path, str]] = []
         self.asked: list[tuple[str, Search, bool, int | None]] = []  # of `what_if`
         self.decomposed: list[Trace] = []  # by `contributions`
+        self.measured: list[tuple[str, int]] = []  # by `sentence_effects`
         self.busy = threading.Event()
         self.gates = ALL_ON  # of the question that is being answered
 
@@ -175,6 +177,22 @@ class FakeBackend:
         """The first head is right in three of four pairs, the others never."""
         heads = {Head(AttentionKind.ENCODER_SELF, 0, head): 0.75 * (head == 0) for head in range(3)}
         return Resolution(famous_pairs(), heads, 4)
+
+    def sentence_effects(
+        self, text: str, search: Search, settings: Sequence[Gates], check: Callable[[], None]
+    ) -> Iterator[WholeSentence | SentenceEffect]:
+        """Each head that is off costs a tenth of its layer and head, counted from 1; without the
+        first one the translation is another."""
+        self.measured.append((text, len(settings)))
+        words = text.upper()
+        yield WholeSentence(words, -1.0)
+        for setting in settings:
+            self.busy.set()
+            self.gate.wait(10)
+            check()
+            cost = sum(head.layer + 1 + (head.head + 1) / 10 for head in setting) / 10
+            first = Head(AttentionKind.ENCODER_SELF, 0, 0) in setting
+            yield SentenceEffect(setting, -cost, f"{words} OFF" if first else words, first)
 
     def stretch(self, text: str, words: int, context: Context) -> str:
         """Behind the first word."""

@@ -61,6 +61,8 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
     show_answer(desk.controller.heads)
     window.heads.show_pairs()
     desk.wait(lambda: bool(desk.controller.resolving.traces))
+    window.heads.show_mattering()
+    desk.wait(lambda: desk.controller.mattering.current and not desk.controller.mattering.running)
     heads.show_tab(MAP)
     heads.table.setCurrentIndex(heads.table.model().index(5, 5))
     stage.reach.text.refresh()
@@ -92,6 +94,7 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
         "map of measured heads": heads.map,
         "sentences of a role": heads.page.evidence,
         "heads that resolve it": heads.resolving.rows,
+        "heads that matter": heads.mattering.rows,
         "training curves": chart,
         "training slider": training.slider,
     }

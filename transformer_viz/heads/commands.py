@@ -15,7 +15,8 @@ from core.trace.trace import Head
 from transformer_viz.actions import Actions
 from transformer_viz.explorer import Explorer
 from transformer_viz.heads.analysis import HeadAnalysis
-from transformer_viz.heads.panel import MAP, RESOLVING, TABLE, HeadsPanel
+from transformer_viz.heads.mattering import Mattering
+from transformer_viz.heads.panel import MAP, MATTERING, RESOLVING, TABLE, HeadsPanel
 from transformer_viz.heads.report import Evidence
 from transformer_viz.heads.resolving import Resolving
 from transformer_viz.heads.showing import EvidenceShowing
@@ -36,6 +37,7 @@ class HeadsCommands(QObject):
         explorer: Explorer,
         analysis: HeadAnalysis,
         resolving: Resolving,
+        mattering: Mattering,
         score_target: Callable[[str, str], object],
     ) -> None:
         """`score_target` shows a given translation, said to be what its second argument says."""
@@ -45,6 +47,7 @@ class HeadsCommands(QObject):
         self._explorer = explorer
         self._analysis = analysis
         self._resolving = resolving
+        self._mattering = mattering
         self._showing = EvidenceShowing(session, explorer, host.show_text, score_target, self)
         self.panel: HeadsPanel | None = None
         self.dock: Dock | None = None
@@ -54,6 +57,9 @@ class HeadsCommands(QObject):
         menu.addSeparator()
         actions.add("heads", menu, "&What does this head do?", self.show, "Ctrl+H")
         actions.add("resolving", menu, "Which head resolves “&it”?", self.show_pairs, "Ctrl+I")
+        actions.add(
+            "mattering", menu, "Which heads &matter here?", self.show_mattering, "Ctrl+Shift+I"
+        )
         actions.add("show_heads", menu, "Show/&hide Heads panel", self.toggle, "Ctrl+Shift+H")
 
     def toggle(self) -> None:
@@ -76,6 +82,12 @@ class HeadsCommands(QObject):
         panel.show_tab(RESOLVING)
         panel.resolving.focus_part().setFocus(Qt.FocusReason.ShortcutFocusReason)
 
+    def show_mattering(self) -> None:
+        """Ask which heads the translation of this sentence depends on."""
+        panel = self._shown()
+        panel.show_tab(MATTERING)
+        panel.mattering.focus_part().setFocus(Qt.FocusReason.ShortcutFocusReason)
+
     def panels(self) -> list[QWidget]:
         """What F6 leads to as well."""
         return [self.panel] if self.panel is not None else []
@@ -96,7 +108,7 @@ class HeadsCommands(QObject):
 
     def _made(self) -> HeadsPanel:
         if self.panel is None:
-            self.panel = HeadsPanel(self._session, self._analysis, self._resolving)
+            self.panel = HeadsPanel(self._session, self._analysis, self._resolving, self._mattering)
             self.panel.resolving.showWanted.connect(self._show_head)
             self.panel.showWanted.connect(self._show_evidence)
             self.panel.csvWanted.connect(self._ask_for_csv)

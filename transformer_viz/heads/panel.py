@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
 from core.trace.trace import Head
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.head_map import HeadMap
+from transformer_viz.heads.mattering import Mattering
+from transformer_viz.heads.mattering_page import MatteringPage
 from transformer_viz.heads.report import Report
 from transformer_viz.heads.resolving import Resolving
 from transformer_viz.heads.resolving_page import ResolvingPage
@@ -39,7 +41,7 @@ from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.focus import Panel
 from transformer_viz.views.placeholder import Placeholder
 
-TABLE, MAP, RESOLVING = 0, 1, 2  # tabs
+TABLE, MAP, RESOLVING, MATTERING = range(4)  # tabs
 _LEFT_SHARE = (58, 42)
 NOT_MEASURED = (
     "The heads of {} have not been measured yet",
@@ -60,6 +62,7 @@ class HeadsPanel(Panel):
         session: Session,
         analysis: HeadAnalysis,
         resolving: Resolving,
+        mattering: Mattering,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -71,6 +74,7 @@ class HeadsPanel(Panel):
         self.map = HeadMap(session)
         self.page = RolePage(session)
         self.resolving = ResolvingPage(session, resolving)
+        self.mattering = MatteringPage(session, mattering)
         self.colored_by = QComboBox()
         for part in (self.colored_by, self.colored_by.view()):
             part.setAccessibleName("Colour the map by")
@@ -99,7 +103,10 @@ class HeadsPanel(Panel):
         self.page.evidence.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def apply_theme(self, theme: Theme) -> None:
-        for part in (self.run_bar, self.table, self.map, self.page, self.resolving):
+        for part in (
+            *(self.run_bar, self.table, self.map, self.page),
+            *(self.resolving, self.mattering),
+        ):
             part.apply_theme(theme)
 
     def set_color_map(self, color_map: ColorMap) -> None:
@@ -111,7 +118,7 @@ class HeadsPanel(Panel):
         self.tabs.setAccessibleName("Pages of the Heads panel")
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
-        for title in ("Tab&le", "Ma&p", "Which head resolves “&it”?"):
+        for title in ("Tab&le", "Ma&p", "Which head resolves “&it”?", "Which heads matter &here?"):
             self.tabs.addTab(title)
         header = QHBoxLayout()
         header.setContentsMargins(0, 0, 0, 0)
@@ -137,6 +144,7 @@ class HeadsPanel(Panel):
         self._pages = QStackedWidget()
         self._pages.addWidget(self._measured)
         self._pages.addWidget(self.resolving)
+        self._pages.addWidget(self.mattering)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -218,8 +226,8 @@ class HeadsPanel(Panel):
                 self.page.prefer(shown)
 
     def _show_tab(self, index: int) -> None:
-        self._pages.setCurrentIndex(int(index == RESOLVING))
-        self.run_bar.setVisible(index != RESOLVING)
+        self._pages.setCurrentIndex({RESOLVING: 1, MATTERING: 2}.get(index, 0))
+        self.run_bar.setVisible(index in (TABLE, MAP))
         if index in (TABLE, MAP):
             self._views.setCurrentIndex(index)
         if index == MAP:

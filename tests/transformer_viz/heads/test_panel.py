@@ -16,12 +16,14 @@ from tests.transformer_viz.heads.desk import Desk, desk
 from tests.transformer_viz.stage import FakeBackend, texts
 from transformer_viz.engine import Engine
 from transformer_viz.heads.evidence_list import NOTHING
+from transformer_viz.heads.mattering import Mattering
 from transformer_viz.heads.panel import MAP, TABLE, HeadsPanel
 from transformer_viz.heads.report import Evidence, Report
 from transformer_viz.heads.resolving import Resolving
 from transformer_viz.heads.role_lines import NO_ROLE, RoleLines
 from transformer_viz.heads.store import GRAMMAR, Question
 from transformer_viz.heads.wording import judgement, role_name
+from transformer_viz.session import Search
 from transformer_viz.theme import DARK, LIGHT
 
 __all__ = ["desk"]
@@ -33,7 +35,12 @@ LEFT = Qt.MouseButton.LeftButton
 @pytest.fixture
 def panel(desk: Desk, qtbot: QtBot) -> HeadsPanel:
     engine = Engine(FakeBackend(), desk.session)
-    panel = HeadsPanel(desk.session, desk.analysis, Resolving(desk.session, engine, desk.session))
+    panel = HeadsPanel(
+        desk.session,
+        desk.analysis,
+        Resolving(desk.session, engine, desk.session),
+        Mattering(desk.session, engine, Search, desk.session),
+    )
     qtbot.addWidget(panel, before_close_func=lambda _panel: engine.close())
     panel.resize(1280, 300)
     panel.apply_theme(LIGHT)
