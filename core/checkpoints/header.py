@@ -26,6 +26,12 @@ FORMAT = "transformer-viz"
 FORMAT_VERSION = 1
 TOKENIZER_TENSORS = "tokenizer"  # how their names begin
 _LARGEST_HEADER = 100_000_000
+_BYTES = {
+    **dict.fromkeys(("F64", "I64", "U64"), 8),
+    **dict.fromkeys(("F32", "I32", "U32"), 4),
+    **dict.fromkeys(("F16", "BF16", "I16", "U16"), 2),
+    **dict.fromkeys(("I8", "U8", "BOOL"), 1),
+}
 # What JSON of another form than expected raises when it is read as if it had that form.
 _MALFORMED = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 
@@ -66,11 +72,13 @@ def read_header(path: str | Path) -> Header:
         raise UserError(f"{path} is a safetensors file, but not a Transformer Viz model.")
     if version != str(FORMAT_VERSION):
         raise UserError(
-            f"{path} has format version {version}, but this program reads version "
+            f"{path} has format version {str(version)[:20]}, but this program reads version "
             f"{FORMAT_VERSION}; update Transformer Viz to open it."
         )
     if not complete:
         raise UserError(f"{path} is truncated; copy or download it again.")
+    if not all(map(_is_consistent, entries.values())):
+        raise UserError(f"{path} is damaged; copy or download it again.")
     try:
         config = ModelConfig.from_dict(json.loads(metadata["config"]))
         provenance, left_out = checked(json.loads(metadata["provenance"]))
@@ -79,6 +87,16 @@ def read_header(path: str | Path) -> Header:
     except UserError as error:
         raise UserError(f"{path} describes an impossible model: {error}") from error
     return Header(config, provenance, parameters, left_out)
+
+
+def _is_consistent(entry: Mapping[str, Any]) -> bool:
+    """Whether a tensor has as many bytes as its shape and type say."""
+    try:
+        start, end = entry["data_offsets"]
+        size: int = math.prod(entry["shape"]) * _BYTES[entry["dtype"]]
+    except _MALFORMED:
+        return False
+    return bool(0 <= start <= end and end - start == size)
 
 
 def read_metadata(path: Path) -> dict[str, Any]:

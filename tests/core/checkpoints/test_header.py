@@ -102,6 +102,24 @@ def test_each_way_to_be_no_model_has_its_sentence(tmp_path: Path, block: Any, me
     assert str(path) in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"shape": [size, 3]} for size in (2**31, 2**62, 2**64, 10**400, -2)),
+        {"data_offsets": [-2, 22]},
+        {"data_offsets": [0, 4]},
+        {"dtype": "F16"},
+        {"dtype": ["F32"]},
+    ],
+    ids=str,
+)
+def test_sizes_that_contradict_each_other(tmp_path: Path, changes: dict[str, Any]) -> None:
+    name = next(iter(TENSORS))
+    block = {**VALID, name: {**TENSORS[name], **changes}}
+    with pytest.raises(UserError, match="is damaged"):
+        read_header(written(tmp_path / "m.safetensors", block))
+
+
 def test_missing_data_is_noticed_without_reading_it(tmp_path: Path) -> None:
     path = written(tmp_path / "m.safetensors", VALID, data=bytes(22))
     with pytest.raises(UserError, match="is truncated"):
