@@ -12,7 +12,7 @@ import io
 import keyword
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from core.errors import UserError
@@ -51,28 +51,42 @@ _OWN: Commands = {"core.commands": COMMANDS}
 def main(argv: Sequence[str] | None = None, known: Commands = _OWN) -> int:
     """Run one command and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    _write_utf8()
+    _open_streams()
     ask_for_huge_pages()
+    name = " ".join(["transformer-viz", *arguments[:1]])
+    return with_sentences(lambda: _run(arguments, known), name)
+
+
+def _run(arguments: Sequence[str], known: Commands) -> int:
     args = command_parser(arguments, known).parse_args(arguments)
+    code: int = args.run(args)
+    return code
+
+
+def with_sentences(run: Callable[[], int], name: str) -> int:
+    """Run a program and return its exit code; what stops it is one sentence on stderr, which
+    begins with its ``name``. A reader that has closed our output is told nothing."""
     try:
-        code: int = args.run(args)
-        sys.stdout.flush()
+        try:
+            return run()
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except UserError as error:
-        print(f"transformer-viz {args.command}: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # the reader of our output has closed it
+    except BrokenPipeError:
         _give_up_output()
         return 1
     except OSError as error:
-        print(f"transformer-viz {args.command}: {_reason(error)}", file=sys.stderr)
+        print(f"{name}: {_reason(error)}", file=sys.stderr)
         try:
             sys.stdout.flush()
         except OSError:
             _give_up_output()
         return 1
-    return code
 
 
 def _give_up_output() -> None:
@@ -90,9 +104,15 @@ def _reason(error: OSError) -> str:
     return f"Could not open {shown}: {why}."
 
 
-def _write_utf8() -> None:
-    """Write UTF-8 and \\n on every system; what UTF-8 cannot hold is written as \\ud83d."""
-    for stream in (sys.stdout, sys.stderr):
+def _open_streams() -> None:
+    """Write UTF-8 and \\n on every system; what UTF-8 cannot hold is written as \\ud83d.
+
+    A stream that whoever started the program has closed leads nowhere.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 

@@ -68,7 +68,7 @@ def run(options: Options) -> int:
     finally:
         end_log()
     if hangs:  # settings and log are written, and Python would wait for its threads for ever
-        for stream in (sys.stdout, sys.stderr):
+        for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.flush()
         os._exit(code)
     return code

@@ -15,6 +15,7 @@ from pathlib import Path
 from core.bundled import bundled_models
 from core.cli import COMMANDS as CORE_COMMANDS
 from core.cli import main as run_command
+from core.cli import with_sentences
 from core.files import is_there
 from core.huge_pages import ask_for_huge_pages
 
@@ -44,6 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] in COMMANDS:
         return run_command(arguments, KNOWN)
+    return with_sentences(lambda: _open(arguments), "transformer-viz")
+
+
+def _open(arguments: list[str]) -> int:
     options = _parse(arguments)
 
     from transformer_viz.preflight import problem

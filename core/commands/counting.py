@@ -6,6 +6,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TextIO
 
 BAR_CELLS = 20
@@ -54,20 +55,25 @@ class Counting:
         if self._as_json:
             left = self._seconds_left(done)
             line = {"done": done, "total": self._total, "seconds_left": left}
-            print(json.dumps(line), file=self._stream, flush=True)
+            self._write(json.dumps(line) + "\n")
         elif finished:
             self.end()
         elif self._redrawn:
             width = shutil.get_terminal_size().columns - 1
             text = "\r" + self._bar(done)[:width] + "\x1b[K"
-            print(text, end="", file=self._stream, flush=True)
+            self._write(text)
         else:
-            print(self._bar(done), file=self._stream, flush=True)
+            self._write(self._bar(done) + "\n")
 
     def end(self) -> None:
         """Remove the bar."""
         if self._redrawn:
-            print("\r\x1b[K", end="", file=self._stream, flush=True)
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError):  # nobody reads it, and the work goes on
+            self._stream.write(text)
+            self._stream.flush()
 
     def _seconds_between(self) -> float:
         short = self._as_json or self._redrawn

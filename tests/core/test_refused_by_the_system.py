@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ from core.cli import main
 
 ROOT = Path(__file__).parents[2]
 LONG = "x" * 5_000
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+"""As in a user's terminal: the output is written at the end."""
 
 
 @pytest.mark.parametrize(
@@ -54,13 +57,21 @@ def test_one_sentence(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has it")
 @pytest.mark.parametrize(
     "arguments",
-    [["translate", "a"], ["translate", "--json", "a"], ["corpus", "--count", "2"]],
+    [
+        ["translate", "a"],
+        ["translate", "--json", "a"],
+        ["corpus", "--count", "2"],
+        ["heads", "--json", "--sentences", "1"],
+        ["info", "--help"],
+    ],
+    ids=" ".join,
 )
 def test_a_full_output(arguments: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "core", *arguments],
             cwd=ROOT,
+            env=BUFFERED,
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -72,3 +83,51 @@ def test_a_full_output(arguments: list[str]) -> None:
         f"transformer-viz {arguments[0]}: Could not write the output: No space left on device."
     )
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a stream is closed before the program starts")
+@pytest.mark.parametrize("closed", ["1>&-", "2>&-", "1>&- 2>&-"])
+def test_a_closed_stream(closed: str, tmp_path: Path) -> None:
+    """What is written to a file is there."""
+    out = tmp_path / "a.npz"
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m core trace a -o "$1" {closed}', sys.executable, out],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "eine.\n" if closed == "1>&-" else "")
+    assert out.exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has it")
+def test_progress_that_nobody_can_read_stops_nothing() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "core", "translate", "--json", "a"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=full,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+    assert done.returncode == 0
+    assert '"translation"' in done.stdout
+
+
+def test_a_reader_that_goes_away_is_told_nothing() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "core", "corpus", "--count", "20000"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(120) == 1
+        assert process.stderr.read() == b""
