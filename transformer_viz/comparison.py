@@ -120,7 +120,7 @@ class Comparison(QObject):
         text = text if text is not None and text.strip() else None
         if text != self._text:
             self._text = text
-            self._follow()
+            self._on_choice()
 
     def choose_model(self, path: Path | None) -> None:
         """The model of B; None stands for the one of A. One that failed is tried again."""
@@ -128,7 +128,7 @@ class Comparison(QObject):
             self._path = path
             self._head = None
             self._asked = None
-            self._follow()
+            self._on_choice()
 
     def choose_head(self, layer: int, head: int) -> None:
         """B's head of whichever kind is selected; only where the models differ."""
@@ -174,6 +174,11 @@ class Comparison(QObject):
         trace, model = self._session.trace, self._session.model
         self._first = None if trace is None or model is None else (trace, model)
         self._follow()
+
+    def _on_choice(self) -> None:
+        self._follow()
+        if not self._watched:  # else following has said so
+            self.changed.emit()
 
     def _follow(self) -> None:
         """Ask for B unless it is there."""

@@ -67,6 +67,7 @@ class Controller(Explorer):
         self._about_trace = ""
         self._fallback: Path | None = None  # opened where the first model fails
         self._passing: Path | None = None  # on its way, see `open`
+        self._loading = False
         self._gates = ALL_ON  # of the model on its way
         self._saved_search: Search | None = None  # for it
         self._habits = ModelHabits()
@@ -115,6 +116,11 @@ class Controller(Explorer):
         return Search(self._settings.beam, self._settings.alpha)
 
     @property
+    def loading(self) -> bool:
+        """Whether a model is on its way."""
+        return self._loading
+
+    @property
     def running(self) -> list[str]:
         """What closing would end before it is done, each in one sentence."""
         saving, measuring, probing = (
@@ -142,6 +148,7 @@ class Controller(Explorer):
     ) -> None:
         self._passing = path if passing else None
         self._gates, self._saved_search = gates, search
+        self._loading = True
         self._engine.load(path)
 
     def open_first(self, path: Path | None = None) -> None:
@@ -315,6 +322,7 @@ class Controller(Explorer):
         self._set_status(phase, message)
 
     def _on_loaded(self, model: ModelInfo) -> None:
+        self._loading = False
         passing, self._passing = model.path == self._passing, None
         self._opening = self._opening or not passing
         session = self._session
@@ -349,6 +357,7 @@ class Controller(Explorer):
             self.translate(self._session.text, self._wanted)
 
     def _on_load_failed(self, message: str) -> None:
+        self._loading = False
         fallback, self._fallback = self._fallback, None
         passing, self._passing = self._passing, None
         if self._session.model is not None:

@@ -1,7 +1,7 @@
 """What the window opens and saves: models, traces, sessions, texts and runs."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
@@ -23,12 +23,14 @@ from transformer_viz.session import MAX_CHARACTERS, Session
 from transformer_viz.session_file import (
     SUFFIX,
     Found,
+    SavedModel,
     SavedSession,
     load_session,
     save_session,
     saved_model,
 )
 from transformer_viz.transfers import Progress
+from transformer_viz.unsaved import Unsaved
 
 T = TypeVar("T")
 
@@ -121,6 +123,10 @@ def _load_trace(path: Path) -> tuple[Trace, str]:
     return trace, padding(trace)
 
 
+def _named(model: Path | None) -> SavedModel | None:
+    return None if model is None else SavedModel(name=model.name, path=str(model))
+
+
 class Documents(QObject):
     """Opens and saves beside the event loop; what fails is said by the controller."""
 
@@ -131,14 +137,22 @@ class Documents(QObject):
     saved = Signal(str)  # one sentence
 
     def __init__(
-        self, session: Session, controller: Controller, view: Callable[[], View], parent: QObject
+        self,
+        session: Session,
+        controller: Controller,
+        view: Callable[[], View],
+        parent: QObject,
+        leave: Callable[[Callable[[], None]], None] = lambda proceed: proceed(),
     ) -> None:
-        """`view` tells which picture the stage shows."""
+        """`view` tells which picture the stage shows. `leave` is given what is to replace a
+        session and does it, perhaps after a question."""
         super().__init__(parent)
         self._session = session
         self._controller = controller
         self._view = view
+        self._leave = leave
         self._path: Path | None = None
+        self.unsaved = Unsaved(session, controller, self._shown, self)
 
     @property
     def path(self) -> Path | None:
@@ -166,38 +180,43 @@ class Documents(QObject):
             case Kind.TEXT:
                 self._read(path, load_text, lambda text: self._show_text(path, text))
             case Kind.SESSION:
-                self._read(path, load_session, lambda found: self._restore(path, found))
+                self._read(path, load_session, lambda found: self._replace(path, found))
 
-    def save(self, path: Path) -> None:
-        """Save the session, with the checkpoint named by its contents."""
-        session, controller = self._session, self._controller
-        model = None if session.model is None else session.model.path
-        view, search, text = self._view(), controller.search, session.text
-        selection, options = session.selection, session.options
-        gates = saved_gates(session.gates)
-        trace = str(controller.trace_file or "")
-        second_text, second_model = controller.comparison.text, controller.comparison.path
+    def save(self, path: Path, then: Callable[[], object] = lambda: None) -> None:
+        """Save the session, with the checkpoint named by its contents; `then` follows if that has
+        succeeded."""
+        shown = self._shown()
 
         def write(_progress: Progress) -> None:
-            saved = SavedSession(
-                model=None if model is None else saved_model(model),
-                text=text,
-                trace=trace,
-                search=search,
-                view=view,
-                selection=selection,
-                options=options,
-                second_text=second_text,
-                second_model=None if second_model is None else saved_model(second_model),
-                gates=gates,
+            model, second_model = (
+                None if one is None else saved_model(Path(one.path))
+                for one in (shown.model, shown.second_model)
             )
-            save_session(path, saved)
+            save_session(path, replace(shown, model=model, second_model=second_model))
 
         def done(_nothing: None) -> None:
             self._set_path(path)
+            self.unsaved.follow(shown)
             self.saved.emit(f"Saved {path}.")
+            then()
 
-        controller.transfers.save(path.name, write, done)
+        self._controller.transfers.save(path.name, write, done)
+
+    def _shown(self) -> SavedSession:
+        """What would be saved, with models named by their paths alone."""
+        session, controller = self._session, self._controller
+        return SavedSession(
+            model=_named(None if session.model is None else session.model.path),
+            text=session.text,
+            trace=str(controller.trace_file or ""),
+            search=controller.search,
+            view=self._view(),
+            selection=session.selection,
+            options=session.options,
+            second_text=controller.comparison.text,
+            second_model=_named(controller.comparison.path),
+            gates=saved_gates(session.gates),
+        )
 
     def _read(self, path: Path, read: Callable[[Path], T], done: Callable[[T], None]) -> None:
         controller = self._controller
@@ -216,10 +235,14 @@ class Documents(QObject):
         self._controller.translate(text)
         self._controller.remember_text()
 
+    def _replace(self, path: Path, found: Found) -> None:
+        self._leave(lambda: self._restore(path, found))
+
     def _restore(self, path: Path, found: Found) -> None:
         controller, saved = self._controller, found.session
         shown = self._session.model
         self._set_path(path)
+        self.unsaved.follow(saved, appearing=True)
         for remark in found.remarks:
             controller.noticed.emit(remark)
         if saved.model is not None and found.model is None and shown is not None:

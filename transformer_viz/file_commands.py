@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -53,14 +53,18 @@ class FileCommands(QObject):
         self._window = window
         self._session = session
         self._controller = controller
-        self.documents = Documents(session, controller, lambda: window.stage.current, self)
+        self.documents = Documents(
+            session, controller, lambda: window.stage.current, self, self._leave
+        )
         self.exporter = Exporter(
             *(session, controller.quantities, controller.transfers),
             *(self._picture, self._style, self),
         )
         self._export = Export(Subject.VIEW, Format.PNG, dialect=Dialect.EXCEL)
         self._folder = ""
-        self._question: QMessageBox | None = None  # whether to close, while it is open
+        self._question: QMessageBox | None = (
+            None  # whether to close or what to save, while it is open
+        )
         for said in (self.documents.saved, self.exporter.exported):
             said.connect(window.say)
         self.documents.viewWanted.connect(window.show_view)
@@ -109,6 +113,54 @@ class FileCommands(QObject):
         if running and self._question is None:
             self._question = self._ask_to_close(running)
         return not running
+
+    def may_leave(self) -> bool:
+        """Whether the session file holds what is shown; else ask, and close the window again
+        when that is answered."""
+        unsaved = self.documents.unsaved.there
+        if unsaved:
+            self._leave(self._window.close)
+        return not unsaved
+
+    def _leave(self, proceed: Callable[[], object]) -> None:
+        """Give up the session that is shown for another or at closing; ask what becomes of
+        changes that are not saved."""
+        if not self.documents.unsaved.there:
+            proceed()
+        elif self._question is None:
+            self._question = self._ask_to_save(proceed)
+
+    def _ask_to_save(self, proceed: Callable[[], object]) -> QMessageBox:
+        documents, path = self.documents, self.documents.path
+        assert path is not None, "without a file nothing is unsaved"
+        box = QuestionBox(
+            "Transformer Viz",
+            f"Save the changes to {path.name}?",
+            f"If you discard them, {path} stays as it is.",
+            self._window,
+        )
+        save, discard, cancel = (
+            box.addButton(button)
+            for button in (
+                QMessageBox.StandardButton.Save,
+                QMessageBox.StandardButton.Discard,
+                QMessageBox.StandardButton.Cancel,
+            )
+        )
+        box.setDefaultButton(save)
+        box.setEscapeButton(cancel)
+
+        def answered() -> None:
+            self._question = None
+            if box.clickedButton() is save:
+                documents.save(path, then=proceed)
+            elif box.clickedButton() is discard:
+                documents.unsaved.forget()
+                proceed()
+
+        box.finished.connect(answered)
+        box.open()
+        return box
 
     def _ask_to_close(self, running: list[str]) -> QMessageBox:
         box = QuestionBox(

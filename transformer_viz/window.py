@@ -39,6 +39,7 @@ from transformer_viz.style import ThemeManager, set_role
 from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.commands import TrainingCommands
+from transformer_viz.unsaved import window_title
 from transformer_viz.views.focus import step_focus
 from transformer_viz.views.heads_map import HeadsMap
 from transformer_viz.views.host import Host
@@ -221,7 +222,10 @@ class Window(Host):
         controller.noticed.connect(self.show_notice)
         controller.openFailed.connect(self._show_failure)
         self.notice.pageWanted.connect(self.help.show_page)
-        self.files.documents.opening.connect(lambda: self.notice.withdraw(OPENING))
+        documents = self.files.documents
+        documents.opening.connect(lambda: self.notice.withdraw(OPENING))
+        documents.pathChanged.connect(self._show_title)
+        documents.unsaved.changed.connect(self._show_title)
         controller.comparison.textWanted.connect(self.choose_text)
         controller.unknownChanged.connect(self.source.set_unknown)
         controller.settingsChanged.connect(self._show_settings)
@@ -314,8 +318,13 @@ class Window(Host):
         self.notice.show_message(text, OPENING)
 
     def _show_model(self, model: ModelInfo | None) -> None:
-        self.setWindowTitle(f"{model.name} – Transformer Viz" if model else "Transformer Viz")
+        self._show_title()
         self.source.set_language(sides(model).source)
+
+    def _show_title(self) -> None:
+        documents, model = self.files.documents, self._session.model
+        self.setWindowTitle(window_title(documents.path, "" if model is None else model.name))
+        self.setWindowModified(documents.unsaved.there)
 
     def _show_hint(self, status: Status) -> None:
         """Only beside what it speaks of: the model's answer to the first text."""
@@ -405,7 +414,8 @@ class Window(Host):
             )
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self._asks and not (self.files.may_close() and self.training.may_close()):
+        asked = (self.files.may_close, self.training.may_close, self.files.may_leave)
+        if self._asks and not all(may() for may in asked):
             event.ignore()
             return
         normal = self.normalGeometry()

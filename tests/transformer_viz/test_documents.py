@@ -1,7 +1,8 @@
+import json
 import os
 import threading
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -354,3 +355,103 @@ def test_a_session_that_cannot_be_saved_says_why(desk: Desk, qtbot: QtBot, tmp_p
     assert str(path) in desk.notices[0]
     assert desk.documents.path is None
     assert desk.phase is Phase.READY
+
+
+# Changes that are not saved
+
+
+def test_what_differs_from_the_file_is_unsaved(
+    desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each part that the file holds counts, and counts no more once it is as in the file."""
+    documents, session, controller = desk.documents, desk.session, desk.controller
+    session.select(layer=0, head=1)
+    assert not documents.unsaved.there, "without a file there is nothing to differ from"
+    documents.save(tmp_path / "a.tviz")
+    qtbot.waitUntil(lambda: bool(desk.said))
+
+    def look(view: View) -> None:
+        desk.view = view
+        controller.change_settings(view=view)
+
+    selection = session.selection
+    for change, back in (
+        (lambda: session.select(head=0), lambda: session.select(head=1)),
+        (lambda: session.pin(1, 1), lambda: session.select(**asdict(selection))),
+        (
+            lambda: session.change_options(merge_words=True),
+            lambda: session.change_options(merge_words=False),
+        ),
+        (lambda: controller.set_search(Search(4)), lambda: controller.set_search(Search())),
+        (
+            lambda: controller.comparison.choose_text("a"),
+            lambda: controller.comparison.choose_text(None),
+        ),
+        (
+            lambda: controller.comparison.choose_model(OTHER),
+            lambda: controller.comparison.choose_model(None),
+        ),
+        (lambda: session.set_gates(OFF), lambda: session.set_gates({})),
+        (lambda: look(View.LINKS), lambda: look(View.HEATMAP)),
+        (
+            lambda: controller.translate("a b"),
+            lambda: controller.translate("a b it c", selection),
+        ),
+    ):
+        change()
+        assert documents.unsaved.there
+        back()
+        qtbot.waitUntil(desk.shows("a b it c"))
+        qtbot.waitUntil(lambda: not documents.unsaved.there)
+    session.set_hover(1, 1)
+    assert not documents.unsaved.there, "pointing changes nothing"
+
+
+def test_a_session_is_unchanged_once_it_has_appeared(
+    desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though its model loads late and has fewer heads than what was selected, and unless the text
+    was edited meanwhile."""
+    monkeypatch.chdir(tmp_path)
+    GOOD.write_bytes(b"weights")
+    path = tmp_path / "a.tviz"
+    desk.session.select(layer=1, head=0, query=1)
+    desk.session.set_gates(OFF)
+    desk.documents.save(path)
+    qtbot.waitUntil(lambda: bool(desk.said))
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values["selection"]["layer"] = 40
+    path.write_text(json.dumps(values), encoding="utf-8")
+    for edited in (False, True):
+        desk.documents.unsaved.forget()
+        desk.controller.open(OTHER)
+        desk.controller.translate("x")
+        qtbot.waitUntil(desk.shows("x"))
+        desk.documents.open(path)
+        qtbot.waitUntil(lambda: desk.session.text == "a b it c")
+        text = "a b it c d" if edited else "a b it c"
+        if edited:
+            desk.controller.translate(text)
+            assert desk.documents.unsaved.there
+        qtbot.waitUntil(lambda: desk.session.model.path == GOOD)
+        qtbot.waitUntil(desk.shows(text))
+        assert desk.documents.unsaved.there is edited
+
+
+def test_another_session_replaces_a_changed_one_only_when_allowed(
+    desk: Desk, qtbot: QtBot, tmp_path: Path
+) -> None:
+    asked: list[Callable[[], None]] = []
+    documents = Documents(
+        desk.session, desk.controller, lambda: desk.view, desk.parent, leave=asked.append
+    )
+    documents.save(tmp_path / "a.tviz")
+    qtbot.waitUntil((tmp_path / "a.tviz").exists)
+    qtbot.waitUntil(lambda: not desk.controller.transfers.saving)
+    desk.controller.translate("other")
+    documents.open(tmp_path / "a.tviz")
+    qtbot.waitUntil(lambda: bool(asked))
+    assert desk.session.text == "other"
+    asked[0]()
+    qtbot.waitUntil(desk.shows("a b it c"))
+    assert not documents.unsaved.there

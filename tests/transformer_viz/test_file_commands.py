@@ -63,6 +63,7 @@ class Shown(Stage):
         qtbot.waitUntil(lambda: self.session.selection.primary == IT)
         self.notices.clear()
         self.window.history.clear()
+        self.window.files.documents.unsaved.forget()
 
     def end(self) -> None:
         self.controller.transfers.cancel()
@@ -91,7 +92,8 @@ class Shown(Stage):
 def window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     made = Shown(qapp, tmp_path_factory.mktemp("log") / "log")
     yield made
-    made.window.close()
+    made.window.show()  # one that is closed already would not hear of it
+    made.window.end()
     made.window.deleteLater()
 
 
@@ -204,6 +206,8 @@ def test_a_session_is_saved_and_opened_by_keys(
     shown.window.show_view("heatmap")
     asked["open"] = path
     shown.press(Qt.Key.Key_O, CONTROL)
+    qtbot.waitUntil(lambda: question(shown.window) is not None)
+    answer(shown, QMessageBox.StandardButton.Discard)
     qtbot.waitUntil(shown.shows("a b it c"))
     assert shown.window.source.text() == "a b it c"
     assert shown.window.stage.current == "links"
@@ -213,6 +217,74 @@ def test_a_session_is_saved_and_opened_by_keys(
     shown.session.select(head=0)
     shown.press(Qt.Key.Key_S, CONTROL)  # now it has a name
     qtbot.waitUntil(lambda: json.loads(path.read_text())["selection"]["head"] == 0)
+
+
+def test_closing_asks_what_becomes_of_a_changed_session(
+    shown: Shown, qtbot: QtBot, tmp_path: Path, asked: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run <b>hi<br>&amp; [*].tviz"
+    window = shown.window
+    monkeypatch.setattr(shown.controller, "close", lambda: None)
+    asked["save"] = path
+    shown.press(Qt.Key.Key_S, CONTROL | SHIFT)
+    qtbot.waitUntil(path.exists)
+    qtbot.waitUntil(lambda: shown.said() == f"Saved {path}.")
+    assert not window.isWindowModified()
+    assert window.windowTitle() == (
+        "run <b>hi<br>&amp; [*][*].tviz[*] – good – Transformer Viz"  # Qt's way to write [*]
+    )
+
+    shown.session.select(head=0)
+    assert window.isWindowModified()
+    shown.press(Qt.Key.Key_Z, CONTROL)
+    assert not window.isWindowModified(), "undone, it is as in the file"
+
+    shown.session.select(head=0)
+    for _ in range(2):
+        assert not window.close(), "it does not wait for the answer"
+    box = question(window)
+    assert box is not None
+    assert box.text() == f"Save the changes to {path.name}?"
+    answer(shown, QMessageBox.StandardButton.Cancel)
+    assert window.isVisible()
+    assert window.isWindowModified()
+
+    assert not window.close()
+    qtbot.keyClick(question(window), Qt.Key.Key_Escape)
+    assert question(window) is None
+    assert window.isVisible()
+
+    assert not window.close()
+    qtbot.keyClick(question(window).defaultButton(), Qt.Key.Key_Return)  # saves
+    qtbot.waitUntil(lambda: not window.isVisible())
+    assert json.loads(path.read_text())["selection"]["head"] == 0
+
+    window.show()
+    shown.session.select(head=1)
+    assert not window.close()
+    answer(shown, QMessageBox.StandardButton.Discard)
+    assert not window.isVisible()
+    assert json.loads(path.read_text())["selection"]["head"] == 0
+
+
+def test_a_session_that_cannot_be_saved_keeps_the_window_open(
+    shown: Shown, qtbot: QtBot, tmp_path: Path, asked: dict
+) -> None:
+    path = tmp_path / "folder" / "mine.tviz"
+    path.parent.mkdir()
+    asked["save"] = path
+    shown.press(Qt.Key.Key_S, CONTROL | SHIFT)
+    qtbot.waitUntil(path.exists)
+    qtbot.waitUntil(lambda: shown.said() == f"Saved {path}.")
+    path.unlink()
+    path.parent.rmdir()
+    shown.session.select(head=0)
+    assert not shown.window.close()
+    answer(shown, QMessageBox.StandardButton.Save)
+    qtbot.waitUntil(lambda: bool(shown.notices))
+    assert str(path) in shown.notices[0]
+    assert shown.window.isVisible()
+    assert shown.window.isWindowModified()
 
 
 def test_a_dialog_that_is_cancelled_does_nothing(shown: Shown, asked: dict) -> None:
@@ -399,6 +471,14 @@ def question(window: Window) -> QMessageBox | None:
     boxes = [box for box in window.findChildren(QMessageBox) if box.isVisible()]
     assert len(boxes) < 2
     return boxes[0] if boxes else None
+
+
+def answer(shown: Shown, button: QMessageBox.StandardButton) -> None:
+    """Press a button of the open question by a key."""
+    box = question(shown.window)
+    assert box is not None
+    shown.qtbot.keyClick(box.button(button), Qt.Key.Key_Space)
+    shown.window.activateWindow()  # as a window manager does
 
 
 def test_closing_asks_while_a_file_is_being_saved(
