@@ -75,6 +75,9 @@ APP_VALUES = {
     *(
         "core.text.tokens",
         "core.text.words",
+        "core.text.function_words",
+        "core.text.seen_words",
+        "core.trace.doubts",
         "core.trace.trace",
         "core.trace.heaviest",
         "core.trace.statistics",

@@ -23,6 +23,7 @@ from core.errors import UserError
 from core.files import is_folder
 from core.remote.hub_cache import model_name
 from core.text.tokens import TokenKind
+from core.trace.doubts import Uptake
 from core.trace.positions import PositionTable
 from core.trace.trace import Trace
 from core.trace.variant import Variant
@@ -78,6 +79,12 @@ class Backend(Protocol):
 
     def contributions(self, trace: Trace, context: Context) -> Contributions:
         """What attention moved in the pass that made the trace."""
+        ...
+
+    def uptakes(
+        self, trace: Trace, function_words: frozenset[str], context: Context
+    ) -> tuple[Uptake, ...]:
+        """What the translation of the trace has of each source word but these."""
         ...
 
     def candidates(
@@ -243,6 +250,22 @@ class TorchBackend:
         from core.analysis.decomposition import decompose
 
         return decompose(self._ready().model, trace, context.check)
+
+    def uptakes(
+        self, trace: Trace, function_words: frozenset[str], context: Context
+    ) -> tuple[Uptake, ...]:
+        from core.analysis.uptake import word_uptakes
+
+        model = self._ready().model
+        end = model.config.eos_id
+        found = word_uptakes(
+            model,
+            trace.source_tokens[:-1],
+            [token.id for token in trace.predicted_tokens if token.id != end],
+            function_words,
+            check=context.check,
+        )
+        return tuple(found)
 
     def candidates(
         self, text: str, ids: Sequence[int], context: Context

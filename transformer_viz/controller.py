@@ -13,6 +13,7 @@ from core.trace.trace import Trace
 from transformer_viz.comparison import Comparison
 from transformer_viz.decoding import Decoding
 from transformer_viz.distance_probe import DistanceProbe
+from transformer_viz.doubts import TranslationDoubts
 from transformer_viz.engine import Engine, Explanation
 from transformer_viz.explorer import Explorer
 from transformer_viz.gate_effect import GateEffect
@@ -85,6 +86,7 @@ class Controller(Explorer):
         )
         self.what_if = WhatIf(session, engine, lambda: self.search, self)
         self.quantities = Quantities(session, engine.ask, engine.cancel, self)
+        self.doubts = TranslationDoubts(session, engine, self)
         self.heads = HeadAnalysis(
             session, file.folder and file.folder / "heads", self, bundled=measured_heads()
         )

@@ -40,6 +40,7 @@ from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, Theme
 from transformer_viz.training.commands import TrainingCommands
 from transformer_viz.unsaved import window_title
+from transformer_viz.views.doubt_line import DoubtLine
 from transformer_viz.views.focus import step_focus
 from transformer_viz.views.heads_map import HeadsMap
 from transformer_viz.views.host import Host
@@ -147,7 +148,7 @@ class Window(Host):
     def is_drawing(self) -> bool:
         """Whether some picture is still being computed beside the event loop, or painted in it."""
         computing = any(stream.running for stream in self.findChildren(Stream))
-        asking = self._controller.quantities.asking
+        asking = self._controller.quantities.asking or self._controller.doubts.asking
         return computing or asking or not self.stage.links.canvas.complete
 
     # -- composition
@@ -171,6 +172,7 @@ class Window(Host):
         self.samples.setMenu(samples)
         set_height(self.samples, LINE_HEIGHT)
         self.chips = TargetChips(session, self._spotlight)
+        self.doubt_line = DoubtLine(self._controller.doubts)
         self.captions = LanguageCaptions(session, LINE_HEIGHT)
         self.gate_bar = self.gates.bar(self.commands)
         quantities = self._controller.quantities
@@ -199,6 +201,7 @@ class Window(Host):
         grid.addWidget(self.samples, 0, 2, top)
         grid.addWidget(self.captions.target, 1, 0, top)
         grid.addWidget(self.chips, 1, 1, 1, 2)
+        grid.addWidget(self.doubt_line, 2, 1, 1, 2)
         grid.setColumnStretch(1, 1)
         central = QWidget()
         column = QVBoxLayout(central)

@@ -10,34 +10,18 @@ arXiv 1612.08220) call this erasure.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Sequence
-from typing import NamedTuple
 
 from core.decoding.scoring import score_targets
 from core.decoding.search import proceed
 from core.model.transformer import Transformer
 from core.text.tokens import Token, TokenKind
 from core.text.words import join_pieces, word_spans
+from core.trace.doubts import Uptake
 
 MOST_TOKENS = 256
 """On either side: the model reads the pair once for each word."""
 
 _BATCH_TOKENS = 512  # few, so that a newer question does not wait
-
-
-class Uptake(NamedTuple):
-    """
-    Attributes:
-        span: the tokens of a source word.
-        nats: u(w).
-    """
-
-    word: str
-    span: range
-    nats: float
-
-    @property
-    def is_untranslated(self) -> bool:
-        return self.nats <= 0.0
 
 
 def word_uptakes(

@@ -15,7 +15,7 @@ import numpy as np
 from core.text.seen_words import UnsureWord
 from core.text.tokens import Token, TokenKind
 from core.text.words import join_pieces, word_spans
-from core.trace.trace import Floats
+from core.trace.trace import Floats, Trace
 
 GUESS = 0.5
 """A word below this probability is a guess: by the model's own estimate, it is more likely that
@@ -42,7 +42,8 @@ class TargetWord(NamedTuple):
 
     @property
     def is_guess(self) -> bool:
-        return self.probability < GUESS
+        """Whether it is a word that is less probable than ``GUESS``."""
+        return self.is_word and self.probability < GUESS
 
 
 def target_words(
@@ -65,10 +66,35 @@ def target_words(
     )
 
 
+def predicted_words(trace: Trace | None) -> tuple[TargetWord, ...]:
+    """Return the words of a trace's translation; nothing if it has no probabilities."""
+    if trace is None or trace.log_probabilities is None or not trace.predicted_tokens:
+        return ()
+    return target_words(trace.predicted_tokens, trace.log_probabilities)
+
+
 def _is_word(tokens: Sequence[Token]) -> bool:
     if any(token.kind is TokenKind.SPECIAL for token in tokens):
         return False
     return any(character.isalnum() for character in join_pieces(tokens).label)
+
+
+class Uptake(NamedTuple):
+    """What a translation has of a source word; ``core.analysis.uptake`` computes it.
+
+    Attributes:
+        span: the tokens of the word.
+        nats: by how much the translation is more probable with the word than without it.
+    """
+
+    word: str
+    span: range
+    nats: float
+
+    @property
+    def is_untranslated(self) -> bool:
+        """Whether the translation is just as probable without the word."""
+        return self.nats <= 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +121,9 @@ class Doubts:
         untranslated: Sequence[str] = (),
     ) -> Doubts:
         real = [word for word in words if word.is_word]
-        guesses = sum(word.is_guess for word in real)
-        return cls(len(real), guesses, tuple(unsure), tuple(untranslated))
+        return cls(
+            len(real), sum(word.is_guess for word in real), tuple(unsure), tuple(untranslated)
+        )
 
     @classmethod
     def joined(cls, parts: Iterable[Doubts]) -> Doubts:
@@ -116,8 +143,8 @@ class Doubts:
         return doubts / max(1, self.words)
 
     def reasons(self, *, complete: bool = True) -> str:
-        """Return them in words, as in "3 of 9 words are guesses, “moose” is rare in training";
-        empty if there are none.
+        """Return them in words, as in "3 of 9 words are guesses, “moose” was rarely seen in
+        training"; empty if there are none.
 
         Args:
             complete: whether a word that the model's file does not list was never seen.
@@ -129,14 +156,14 @@ class Doubts:
             are = "is a guess" if self.guesses == 1 else "are guesses"
             yield f"{self.guesses} of {self.words} words {are}"
         if self.untranslated:
-            yield f"{_named(self.untranslated)} left untranslated"
+            yield f"{_named(self.untranslated, 'is', 'are')} left untranslated"
         never = [word.word for word in self.unsure if not word.times]
         rarely = [word.word for word in self.unsure if word.times]
         if never:
             seen = "never seen in training" if complete else "too rare in training to be listed"
-            yield f"{_named(never)} {seen}"
+            yield f"{_named(never, 'was', 'were')} {seen}"
         if rarely:
-            yield f"{_named(rarely)} rarely seen in training"
+            yield f"{_named(rarely, 'was', 'were')} rarely seen in training"
 
 
 def verdict(doubts: Doubts, threshold: float = DOUBTFUL, *, complete: bool = True) -> str:
@@ -162,11 +189,11 @@ def threshold_of(provenance: Mapping[str, Any]) -> float:
     return float(measured.get("threshold", DOUBTFUL))
 
 
-def _named(words: Sequence[str]) -> str:
-    """As in “one” is, “one” and “two” are; of many, the first ones and how many more."""
+def _named(words: Sequence[str], one: str, several: str) -> str:
+    """The words with a verb, as in “old” is; of many, the first ones and how many more."""
     named = [f"“{word}”" for word in dict.fromkeys(words)]
     if len(named) == 1:
-        return f"{named[0]} is"
+        return f"{named[0]} {one}"
     shown, more = named[:_MOST_NAMED], len(named) - _MOST_NAMED
     last = f"{more} more" if more > 0 else shown.pop()
-    return f"{', '.join(shown)} and {last} are"
+    return f"{', '.join(shown)} and {last} {several}"

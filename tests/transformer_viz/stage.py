@@ -14,6 +14,7 @@ from core.analysis.contributions import Contributions
 from core.decoding.beam_tree import BeamTree
 from core.errors import UserError
 from core.text.tokens import Token, TokenKind
+from core.trace.doubts import Uptake
 from core.trace.positions import PositionTable
 from core.trace.trace import AttentionKind, Head, StoredAttention, Trace
 from core.trace.variant import Variant
@@ -93,6 +94,7 @@ class FakeBackend:
         self.asked: list[tuple[str, Search, bool, int | None]] = []  # of `what_if`
         self.decomposed: list[Trace] = []  # by `contributions`
         self.measured: list[tuple[str, int]] = []  # by `sentence_effects`
+        self.asked_about: list[Trace] = []  # by `uptakes`
         self.busy = threading.Event()
         self.gates = ALL_ON  # of the question that is being answered
 
@@ -129,6 +131,17 @@ class FakeBackend:
 
     def measure_products(self, context: Context) -> None:
         pass
+
+    def uptakes(
+        self, trace: Trace, function_words: frozenset[str], context: Context
+    ) -> tuple[Uptake, ...]:
+        """Nothing of words with an x, one nat of the others."""
+        self.asked_about.append(trace)
+        return tuple(
+            Uptake(token.label, range(place, place + 1), float("x" not in token.label))
+            for place, token in enumerate(trace.source_tokens[:-1])
+            if token.label not in function_words
+        )
 
     def positions(self, context: Context) -> PositionTable:
         return PositionTable(values=np.zeros((40, 8), np.float32), trained=20)

@@ -1,10 +1,11 @@
 """Tokens as chips that flow over lines: geometry and picture.
 
-The pieces of one word touch; a thin bar below each chip is the probability of its token.
+The pieces of one word touch; a bar at the bottom of each chip is the probability of its token. A
+word that is a guess has a dashed border and a question mark.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -18,6 +19,9 @@ from transformer_viz.drawing.shading import shaded
 from transformer_viz.theme import GRID, Theme, scaled_font, taller
 
 _LONGEST = 60 * GRID  # label
+_BAR = 3  # px, the height of the bar of a probability
+_MARK = 3 * GRID  # across the disc of a question mark
+_ASKED_ROOM = 2 * GRID  # that the label of a chip leaves to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +67,20 @@ class ChipLayout:
 
 
 def lay_out_chips(
-    tokens: Sequence[Token], width: float, font: QFont, size: ChipSize = NORMAL
+    tokens: Sequence[Token],
+    width: float,
+    font: QFont,
+    size: ChipSize = NORMAL,
+    asked: Container[int] = (),
 ) -> ChipLayout:
     """Break lines between words, so that the pieces of a word stay together; a word longer than a
-    line breaks where it must."""
+    line breaks where it must. `asked`: chips that have a question mark."""
     size = size.fitted(font)
     most = _LONGEST + 2 * size.padding
-    wanted = [label + 2 * size.padding for label in label_widths(size.font(font), tokens)]
+    wanted = [
+        label + 2 * size.padding + _ASKED_ROOM * (index in asked)
+        for index, label in enumerate(label_widths(size.font(font), tokens))
+    ]
     widths = [width if width < most else most for width in wanted]
     rects: list[QRectF] = []
     x, y = 0.0, 0.0
@@ -106,24 +117,51 @@ def draw_chip(
     log_probability: float | None,
     shade: float = 0.0,
     changed: bool = False,
+    guess: bool = False,
+    asked: bool = False,
     size: ChipSize = NORMAL,
 ) -> None:
     """`shade`: the weight, 0 to 1, with which the token is looked at; `changed`: another token than
-    before, which a corner marks. In the painter's font."""
+    before, which a corner marks; `guess`: a piece of an improbable word; `asked`: the piece that
+    has its question mark. In the painter's font."""
     box = rect.adjusted(0.5, 0.5, -0.5, -0.5)
     ground = "accent_soft" if chosen else "hover" if hovered else "raised"
     painter.setBrush(shaded(theme, shade, ground))
     painter.setPen(QPen(theme.color("accent" if chosen else "border"), 1))
     painter.drawRoundedRect(box, 3, 3)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    text = rect.adjusted(size.padding, 0, -size.padding, -2)
+    if guess:
+        painter.setPen(QPen(theme.color("warning"), 1.5, Qt.PenStyle.DashLine))
+        painter.drawRoundedRect(box, 3, 3)
+    text = rect.adjusted(size.padding, 0, -size.padding - _ASKED_ROOM * asked, -2)
     draw_label(painter, text, token, theme, align=Qt.AlignmentFlag.AlignHCenter, strong=chosen)
     if log_probability is not None:
-        width = (rect.width() - 2 * GRID) * float(np.exp(log_probability))
-        bar = QRectF(rect.left() + GRID, rect.bottom() - GRID, width, 2)
-        painter.fillRect(bar, theme.color("accent" if chosen else "soft"))
+        bottom, room = rect.bottom() - GRID + 2, rect.width() - 2 * GRID
+        track = QRectF(rect.left() + GRID, bottom - _BAR, room, _BAR)
+        painter.fillRect(track, theme.color("line"))
+        track.setWidth(track.width() * float(np.exp(log_probability)))
+        painter.fillRect(track, theme.color("warning" if guess else "accent" if chosen else "soft"))
     if changed:
         _mark_corner(painter, box, theme)
+    if asked:
+        _draw_question_mark(painter, box, theme)
+
+
+def _draw_question_mark(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    """On a disc in the upper right corner."""
+    disc = QRectF(box.right() - _MARK - 2, box.top() + 2, _MARK, _MARK)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.color("warning"))
+    painter.drawEllipse(disc)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    before = painter.font()
+    font = QFont(before)
+    font.setPixelSize(_MARK - 2)
+    font.setBold(True)
+    painter.setFont(font)
+    painter.setPen(theme.color("paper"))
+    painter.drawText(disc, Qt.AlignmentFlag.AlignCenter, "?")
+    painter.setFont(before)
 
 
 def _mark_corner(painter: QPainter, box: QRectF, theme: Theme) -> None:

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from core.text.tokens import Token
+from core.trace.doubts import TargetWord, predicted_words
 from core.trace.trace import AttentionKind
 from transformer_viz.drawing.chips import NORMAL, draw_chip, lay_out_chips
 from transformer_viz.linking import Place, target_shades
@@ -50,6 +51,8 @@ class TargetChips(PictureArea):
         self._shown_step: int | None = None
         self._hovered: int | None = None
         self._shades: list[float] = []
+        self._words: dict[int, TargetWord] = {}  # of each step, where probabilities are known
+        self._asked: frozenset[int] = frozenset()  # the last steps of words that are guesses
         self._changed: Mapping[int, Token | None] = {}
 
         self.setAccessibleName("Translation")
@@ -85,8 +88,14 @@ class TargetChips(PictureArea):
         self._shown_step = self._hovered = None
         self._changed = {}
         self._shades = self._lit()
+        self._find_guesses()
         self._arrange()
         self._on_step()
+
+    def _find_guesses(self) -> None:
+        words = predicted_words(self._session.trace)
+        self._words = {step: word for word in words for step in word.span}
+        self._asked = frozenset(word.span[-1] for word in words if word.is_guess)
 
     def _on_step(self) -> None:
         step = self._step()
@@ -137,6 +146,10 @@ class TargetChips(PictureArea):
         if logarithm is not None:
             lines.append(f"probability {math.exp(logarithm):.4f}")
             lines.append(f"log-probability {logarithm:.3f}".replace("-0", "−0"))
+            lines.append("given the source and the tokens before it")
+        word = self._words.get(step)
+        if word is not None and word.is_guess:
+            lines.append(f"a guess: the word has probability {word.probability:.2f}")
         if step in self._changed:
             before = self._changed[step]
             name = "nothing" if before is None else token_name(before)
@@ -147,10 +160,10 @@ class TargetChips(PictureArea):
 
     def _arrange(self) -> None:
         width = self.width() - self.verticalScrollBar().sizeHint().width()
-        wanted = self._tokens, width, self.font()
+        wanted = self._tokens, width, self.font(), self._asked
         if wanted != self._laid_out:
             self._laid_out = wanted
-            self._layout = lay_out_chips(self._tokens, width, self.font())
+            self._layout = lay_out_chips(self._tokens, width, self.font(), asked=self._asked)
         height = self.sizeHint().height()
         bar = self.verticalScrollBar()
         bar.setRange(0, max(0, self._layout.height - height))
@@ -205,6 +218,8 @@ class TargetChips(PictureArea):
                         log_probability=self._log_probability(step),
                         shade=self._shades[step],
                         changed=step in self._changed,
+                        guess=step in self._words and self._words[step].is_guess,
+                        asked=step in self._asked,
                     )
             if self.hasFocus() and self._tokens:
                 painter.setPen(QPen(self.theme.color("accent"), 2))

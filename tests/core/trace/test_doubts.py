@@ -28,7 +28,7 @@ def test_the_probability_of_a_word_is_the_product_of_its_pieces() -> None:
         (range(4, 5), False),
     ]
     assert [word.probability for word in found] == pytest.approx([0.9, 0.48, 0.4, 0.3])
-    assert [word.is_guess for word in found] == [False, True, True, True]
+    assert [word.is_guess for word in found] == [False, True, False, False]
 
 
 def test_a_word_as_probable_as_not_is_no_guess() -> None:
@@ -68,11 +68,11 @@ def test_sentences_of_one_text_are_doubted_together() -> None:
         ),
         (
             Doubts(9, 0, (UnsureWord("zyx", 0, 3, 0), UnsureWord("moose", 4, 9, 3))),
-            "“zyx” is never seen in training, “moose” is rarely seen in training.",
+            "“zyx” was never seen in training, “moose” was rarely seen in training.",
         ),
         (
             Doubts(2, 0, (UnsureWord("a", 0, 1, 1), UnsureWord("b", 2, 3, 1))),
-            "Probably wrong: “a” and “b” are rarely seen in training.",
+            "Probably wrong: “a” and “b” were rarely seen in training.",
         ),
     ],
 )
@@ -82,12 +82,12 @@ def test_one_sentence_says_it(doubts: Doubts, said: str) -> None:
 
 def test_a_list_that_is_full_does_not_say_never() -> None:
     doubts = Doubts(9, 0, (UnsureWord("zyx", 0, 3, 0),))
-    assert verdict(doubts, complete=False) == "“zyx” is too rare in training to be listed."
+    assert verdict(doubts, complete=False) == "“zyx” was too rare in training to be listed."
 
 
 def test_a_word_that_occurs_twice_is_named_once() -> None:
     twice = (UnsureWord("moose", 0, 5, 3), UnsureWord("moose", 6, 11, 3))
-    assert Doubts(9, 0, twice).reasons() == "“moose” is rarely seen in training"
+    assert Doubts(9, 0, twice).reasons() == "“moose” was rarely seen in training"
 
 
 def test_a_measured_model_has_a_threshold_of_its_own() -> None:

@@ -1,6 +1,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
@@ -95,4 +96,33 @@ def test_the_bar_is_as_long_as_the_token_is_probable(qapp) -> None:
         return int((drawn != blank).any(axis=2).any(axis=0).sum())
 
     assert abs(length(1.0) - 52) <= 1
-    assert abs(length(0.5) - 26) <= 1
+    assert length(0.5) == length(1.0), "what is missing is seen as a track"
+
+
+def pixels_of(color: str, drawn: np.ndarray) -> int:
+    wanted = LIGHT.color(color)
+    rgb = np.array([wanted.red(), wanted.green(), wanted.blue()])
+    return int((drawn[..., :3] == rgb).all(axis=-1).sum())
+
+
+@pytest.mark.parametrize("probability", [1.0, 0.5, 0.0])
+def test_the_bar_is_as_much_of_its_track_as_the_token_is_probable(qapp, probability: float) -> None:
+    drawn = picture(log_probability=float(np.log(max(probability, 1e-9))))
+    full = pixels_of("soft", picture(log_probability=0.0))
+    assert pixels_of("soft", drawn) == pytest.approx(probability * full, abs=3)
+
+
+def test_a_guess_is_told_by_shape_and_not_by_colour_alone(qapp) -> None:
+    sure = picture(log_probability=-0.1).mean(axis=2)
+    guess = picture(log_probability=-0.1, guess=True, asked=True).mean(axis=2)
+    edge = guess[4, 8:40]  # along the upper edge, in grey
+    assert len(np.unique(np.abs(np.diff(np.sign(edge - np.median(edge)))))) > 1, "dashes"
+    assert np.abs(sure[4, 8:40] - np.median(sure[4, 8:40])).max() < 1
+    corner = (slice(6, 18), slice(48, 62))
+    assert np.abs(sure[corner] - guess[corner]).max() > 100, "a disc with its mark"
+
+
+def test_a_chip_leaves_room_for_its_question_mark(qapp) -> None:
+    tokens = [Token("▁es"), Token("▁es")]
+    plain, asked = lay_out_chips(tokens, 900, qapp.font(), asked={1}).rects
+    assert asked.width() > plain.width()

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -179,3 +181,37 @@ def test_any_token_can_be_a_chip(session, make_trace, chips, pixels, word: str) 
     chips.apply_theme(DARK)
     pixels(chips)
     assert all(rect.width() < 300 for rect in chips._layout.rects)
+
+
+def improbable(trace: Trace, probabilities: dict[int, float]) -> Trace:
+    """The trace with these probabilities of some steps and 0.9 of the others."""
+    logarithms = np.full(len(trace.predicted_tokens), np.log(0.9), np.float32)
+    for step, probability in probabilities.items():
+        logarithms[step] = np.log(probability)
+    return replace(trace, log_probabilities=logarithms)
+
+
+def test_a_word_is_a_guess_by_the_product_of_its_pieces(session, trace: Trace, chips) -> None:
+    assert [token.label for token in trace.predicted_tokens[2:5]] == ["sch", "lief", ","]
+    session.set_trace(improbable(trace, {2: 0.7, 3: 0.7, 4: 0.1}))
+    assert chips._asked == {3}, "one mark a word; a comma is none"
+    assert "a guess: the word has probability 0.49" in chips.explanation(middle(chips, 2))
+    assert "given the source and the tokens before it" in chips.explanation(middle(chips, 2))
+    assert "a guess" not in chips.explanation(middle(chips, 4))
+    session.select(kind=C, query=3)
+    assert "a guess: the word has probability 0.49" in chips.accessibleDescription()
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_a_guess_is_seen(session, trace: Trace, chips, pixels, theme) -> None:
+    chips.apply_theme(theme)
+    session.set_trace(improbable(trace, {}))
+    sure = pixels(chips)
+    session.set_trace(improbable(trace, {0: 0.4}))
+    assert (pixels(chips) != sure).any(axis=-1).sum() > 50
+
+
+def test_without_probabilities_nothing_is_a_guess(session, trace: Trace, chips) -> None:
+    session.set_trace(replace(trace, log_probabilities=None))
+    assert chips._asked == frozenset()
+    assert "guess" not in chips.explanation(middle(chips, 0))
