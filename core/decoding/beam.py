@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.choice import best_next
+from core.decoding.choice import best_continuations
 from core.decoding.config import SearchConfig
 from core.decoding.hypothesis import Hypothesis, NBest
 from core.model.transformer import Transformer
@@ -74,8 +74,11 @@ def beam_search(
         logits = model.step(prefixes[:, :, -1].flatten(), cache).float()  # [B·R, V]
         must_end = [length == longest[sentence] for sentence in live for _ in range(beam)]
         # With one end token a row, 2R candidates hold at least R that go on.
-        best, tokens = best_next(logits, 2 * beam, model.config, must_end, free_end=config.free_end)
-        looked_at = best_candidates(log_probabilities, best, tokens)
+        looked_at = Candidates(
+            *best_continuations(
+                logits, log_probabilities, model.config, must_end, free_end=config.free_end
+            )
+        )
         ended = list(ending(looked_at, beam, end))
         for row, parent, log_probability in ended:
             ids = prefixes[row, parent, 1:].tolist()
@@ -101,22 +104,6 @@ def beam_search(
         prefixes = extended(prefixes, candidates)
         log_probabilities = candidates.log_probabilities
     return [sentence.hypotheses for sentence in found]
-
-
-def best_candidates(log_probabilities: Tensor, best: Tensor, tokens: Tensor) -> Candidates:
-    """The 2R best continuations of each sentence, out of the best ones of each of its rows.
-
-    Args:
-        log_probabilities: [B, R], of the hypotheses so far.
-        best, tokens: [B·R, C], log-probability and id of each row's next tokens.
-    """
-    sentences, beam = log_probabilities.shape
-    per_row = best.shape[-1]
-    total = log_probabilities[..., None] + best.view(sentences, beam, per_row)  # [B, R, C]
-    top, where = total.flatten(1).topk(2 * beam)  # [B, 2R]
-    return Candidates(
-        top, where // per_row, tokens.view(sentences, beam * per_row).gather(1, where)
-    )
 
 
 def ending(candidates: Candidates, beam: int, end: int) -> Iterator[Ending]:

@@ -1,6 +1,6 @@
 """Which tokens may come next, and which are best.
 
-Legend: N rows (hypotheses), V vocabulary, C candidates of a row.
+Legend: N rows (hypotheses), V vocabulary, C candidates of a row; B sentences of R rows each.
 """
 
 from __future__ import annotations
@@ -38,37 +38,78 @@ def best_next(
     Returns:
         log-probabilities and tokens, [N, min(count, V)] each; -inf where nothing may come.
     """
-    log_probabilities = torch.log_softmax(logits, dim=-1, out=logits)  # [N, V]
-    log_probabilities.index_fill_(1, _never_chosen(config, logits.device), _NEVER)
+    _to_log_probabilities(logits, config, must_end, free_end)
+    return top_k(logits[:, None], min(count, logits.shape[-1]))
+
+
+def best_continuations(
+    logits: Tensor,
+    so_far: Tensor,
+    config: ModelConfig,
+    must_end: Sequence[bool],
+    *,
+    free_end: bool = False,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The 2R best continuations of each sentence by one token, out of all of its rows.
+
+    Args:
+        logits, must_end, free_end: as in ``best_next``, N = B·R.
+        so_far: [B, R], the log-probability of each row.
+
+    Returns:
+        log-probabilities of the whole, the rows that are continued and the tokens, [B, 2R] each;
+        -inf where nothing may come.
+    """
+    _to_log_probabilities(logits, config, must_end, free_end)
+    width = logits.shape[-1]
+    best, where = top_k(logits.view(*so_far.shape, width), 2 * so_far.shape[1], so_far)
+    return best, where // width, where % width
+
+
+def _to_log_probabilities(
+    logits: Tensor, config: ModelConfig, must_end: Sequence[bool], free_end: bool
+) -> None:
+    """In place: -inf where nothing may come."""
+    torch.log_softmax(logits, dim=-1, out=logits)
+    logits.index_fill_(1, _never_chosen(config, logits.device), _NEVER)
     if any(must_end):
         ending = torch.tensor(must_end, device=logits.device)[:, None]  # [N, 1]
         is_end = torch.arange(logits.shape[-1], device=logits.device) == config.eos_id  # [V]
-        log_probabilities.masked_fill_(ending & ~is_end, _NEVER)
+        logits.masked_fill_(ending & ~is_end, _NEVER)
         if free_end:
-            log_probabilities.masked_fill_(ending & is_end, 0.0)
-    return top_k(log_probabilities, min(count, logits.shape[-1]))
+            logits.masked_fill_(ending & is_end, 0.0)
 
 
-def top_k(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """``values.topk(k)`` of [N, V]; several times as fast on a CPU for small k.
+def top_k(values: Tensor, k: int, offsets: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The k largest of ``values[b, r, v] + offsets[b, r]`` for each b; fast on a CPU for small k.
 
-    Of V / 32 groups, the k with the largest maxima hold the k largest values, and maxima, unlike a
-    selection, are computed with vector instructions.
+    Of R·V / 32 groups, the k with the largest maxima hold the k largest values, and maxima, unlike
+    a selection, are computed with vector instructions.
+
+    Args:
+        values: [B, R, V], contiguous; offsets: [B, R], or None for zeros.
 
     Returns:
-        values and indices, [N, k] each, largest first.
+        the sums and where they are among the R·V, [B, k] each, largest first.
     """
-    width = values.shape[-1]
+    sentences, rows, width = values.shape
     groups = width // _MEMBERS
-    if groups <= k:
-        return torch.topk(values, k)
-    end = groups * _MEMBERS
-    grouped = values[:, :end].view(-1, _MEMBERS, groups)  # every V/32-th together
-    chosen = grouped.amax(dim=1).topk(k).indices  # [N, k]
-    starts, beyond = _members(width, values.device)
-    members = (chosen[..., None] + starts).flatten(1)  # [N, k · 32]
-    candidates = torch.cat([members, beyond.expand(len(values), -1)], dim=1)  # [N, C]
-    best, where = values.gather(1, candidates).topk(k)
+    if rows * groups <= k:
+        sums = values if offsets is None else values + offsets[..., None]
+        return torch.topk(sums.flatten(1), k)
+    in_groups = values.narrow(2, 0, groups * _MEMBERS)  # every V/32-th of a row together
+    maxima = in_groups.view(sentences, rows, _MEMBERS, groups).amax(dim=2)
+    if offsets is not None:
+        maxima += offsets[..., None]
+    chosen = maxima.view(sentences, -1).topk(k).indices  # [B, k]
+    starts, beyond = _members(rows, width, values.device)
+    first = chosen if rows == 1 else chosen + chosen // groups * (width - groups)
+    members = (first[..., None] + starts).view(sentences, -1)  # [B, k · 32]
+    candidates = torch.cat([members, beyond.expand(sentences, -1)], dim=1)  # [B, C]
+    sums = values.view(sentences, -1).gather(1, candidates)
+    if offsets is not None:
+        sums += offsets.gather(1, candidates // width)
+    best, where = sums.topk(k)
     return best, candidates.gather(1, where)
 
 
@@ -80,12 +121,10 @@ def _never_chosen(config: ModelConfig, device: torch.device) -> Tensor:
 
 
 @lru_cache(maxsize=8)
-def _members(width: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Of ``width`` values the first of each V/32-th, [32], and those that are in no group."""
+def _members(rows: int, width: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Where the members of the first group are, [32], and where those of none are, in all rows."""
     groups = width // _MEMBERS
     end = groups * _MEMBERS
     with torch.inference_mode(False):
-        return (
-            torch.arange(0, end, groups, device=device),
-            torch.arange(end, width, device=device),
-        )
+        beyond = torch.arange(rows * width, device=device).view(rows, width)[:, end:]
+        return torch.arange(0, end, groups, device=device), beyond.flatten()

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.decoding.beam import Candidates, beam_search, best_candidates, ending, extended, going_on
+from core.decoding.beam import Candidates, beam_search, ending, extended, going_on
 from core.decoding.config import SearchConfig
 from core.decoding.hypothesis import Hypothesis
 from core.decoding.penalty import normalised
@@ -180,20 +180,6 @@ def test_a_beam_as_wide_as_the_space_finds_the_best_of_all(
 def candidates(rows: list[list[tuple[float, int, int]]]) -> Candidates:
     values = torch.tensor(rows, dtype=torch.float64)
     return Candidates(values[..., 0].float(), values[..., 1].long(), values[..., 2].long())
-
-
-def test_the_best_candidates_come_from_all_rows_of_their_own_sentence() -> None:
-    so_far = torch.tensor([[-1.0, -2.0], [0.0, NEVER]])  # two sentences, two rows each
-    best_of_rows = torch.tensor([[-1.0, -9.0], [-0.5, -0.7], [-3.0, -4.0], [-0.1, -0.2]])
-    tokens = torch.tensor([[11, 12], [21, 22], [31, 32], [41, 42]])
-    found = best_candidates(so_far, best_of_rows, tokens)
-    torch.testing.assert_close(
-        found.log_probabilities,
-        torch.tensor([[-2.0, -2.5, -2.7, -10.0], [-3.0, -4.0, NEVER, NEVER]]),
-    )
-    assert found.tokens[0].tolist() == [11, 21, 22, 12]
-    assert found.parents[0].tolist() == [0, 1, 1, 0]
-    assert found.tokens[1, :2].tolist() == [31, 32]
 
 
 def test_endings_count_within_the_beam_only_and_never_from_nothing() -> None:
