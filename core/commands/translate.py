@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.bundled import model_path
 from core.commands.counting import Counting
+from core.commands.doubting import passage_doubts
 from core.commands.sentences import piped, splitter, within
 from core.errors import UserError
 from core.fields import require
@@ -50,6 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=LONGEST,
         metavar="TOKENS",
         help=f"refuse sentences of more than this many tokens (default: {LONGEST:,})",
+    )
+    parser.add_argument(
+        "--doubts",
+        action=argparse.BooleanOptionalAction,
+        help="say on stderr, or in the JSON, what speaks against each translation: guessed words, "
+        "words rarely or never seen in training, words left untranslated (default: for the lines "
+        "given as arguments, without --json)",
     )
     parser.add_argument(
         "--json",
@@ -135,7 +143,10 @@ def run(args: argparse.Namespace) -> int:
     if given is not None:
         chunks = iter(list(chunks))
     total = None if given is None else len(given)
-    _answer(chunks, checkpoint, search, total, as_json=args.json)
+    doubted = args.doubts
+    if doubted is None:
+        doubted = bool(args.text) and not args.json
+    _answer(chunks, checkpoint, search, total, as_json=args.json, doubted=doubted)
     return 0
 
 
@@ -163,10 +174,16 @@ def _answer(
     total: int | None,
     *,
     as_json: bool,
+    doubted: bool,
 ) -> None:
     """Print a line for each passage as soon as its chunk is translated."""
     from core.decoding.translate import translate_passages
+    from core.text.seen_words import SeenWords
+    from core.trace.doubts import Doubts, threshold_of, verdict
 
+    seen = SeenWords.of_model(checkpoint.provenance)
+    complete = seen is None or seen.is_complete
+    threshold = threshold_of(checkpoint.provenance)
     tell = Counting(total, sys.stderr, as_json=as_json)
     answered = 0
     try:
@@ -181,13 +198,19 @@ def _answer(
             )
             answered += len(chunk)
             tell.end()
-            for passage, parts in zip(chunk, found, strict=True):
+            doubts: list[Doubts] = passage_doubts(checkpoint, chunk, found) if doubted else []
+            for place, (passage, parts) in enumerate(zip(chunk, found, strict=True)):
                 if as_json:
                     line = _passage_as_json(passage, parts, checkpoint)
+                    if doubted:
+                        line["doubts"] = doubts[place].to_dict(threshold)
                     print(json.dumps(line, ensure_ascii=False))
                 else:
                     print(one_line(passage.joined([best.text for best in parts])))
             sys.stdout.flush()
+            for number, one in enumerate(doubts, start=before + 1):
+                if not as_json and (said := verdict(one, threshold, complete=complete)):
+                    print(f"line {number:,}: {said}", file=sys.stderr)
     finally:
         tell.end()
 

@@ -142,6 +142,17 @@ class Doubts:
         doubts = self.guesses + len(self.unsure) + len(self.untranslated)
         return doubts / max(1, self.words)
 
+    def to_dict(self, threshold: float) -> dict[str, Any]:
+        """JSON values; ``threshold`` as for ``verdict``."""
+        return {
+            "probably_wrong": self.share >= threshold,
+            "share": self.share,
+            "words": self.words,
+            "guesses": self.guesses,
+            "unsure": [{"word": word.word, "times": word.times} for word in self.unsure],
+            "untranslated": list(self.untranslated),
+        }
+
     def reasons(self, *, complete: bool = True) -> str:
         """Return them in words, as in "3 of 9 words are guesses, “moose” was rarely seen in
         training"; empty if there are none.

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoints.native import load_checkpoint, save_checkpoint
+from core.checkpoints.native import add_provenance, load_checkpoint, save_checkpoint
 from core.cli import main
 from core.commands import translate as command
 from core.decoding.config import SearchConfig
@@ -279,3 +280,31 @@ def test_sentences_and_a_file_are_wrong_use(capsys: pytest.CaptureFixture[str]) 
         main(["translate", "--file", "some.txt", "x"])
     assert exit_.value.code == 2
     assert "not allowed with" in capsys.readouterr().err
+
+
+def test_what_speaks_against_a_translation_is_on_stderr(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "known.safetensors"
+    shutil.copy(model, copy)
+    add_provenance(copy, {"known_words": ["the"], "rare_words": {}})
+    words = ["translate", "--model", str(copy)]
+    text = "The moose."
+    assert main([*words, text]) == 0
+    alone = capsys.readouterr()
+    assert alone.err.startswith("line 1: ")
+    assert "“moose” was never seen in training" in alone.err
+    assert main([*words, "--no-doubts", text]) == 0
+    assert capsys.readouterr() == (alone.out, "")
+    file = tmp_path / "a.txt"
+    file.write_text(f"{text}\n\n{text}\n")
+    assert main([*words, "--file", str(file)]) == 0
+    assert "line" not in capsys.readouterr().err
+    assert main([*words, "--file", str(file), "--doubts"]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("line")]
+    assert [line.split(":")[0] for line in said] == ["line 1", "line 3"]
+    assert main([*words, "--json", "--doubts", text]) == 0
+    (line,) = lines(capsys)
+    doubts = json.loads(line)["doubts"]
+    assert doubts["unsure"] == [{"word": "moose", "times": 0}]
+    assert doubts["probably_wrong"] is (doubts["share"] >= 0.5)
