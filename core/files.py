@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from core.errors import UserError
-from core.system import any_length, replace
+from core.system import any_length, discard, replace
 
 _SUFFIX = ".transformer-viz"  # of a folder in which a file is being written
 _LEFTOVER = re.compile(rf"\.[0-9a-f]{{8}}{re.escape(_SUFFIX)}")
@@ -164,7 +164,7 @@ def drop_oldest(directory: Path, pattern: str, *, keep: int) -> None:
     """Remove the files of this pattern but the ``keep`` last written."""
     files = sorted(directory.glob(pattern), key=lambda path: path.stat().st_mtime)
     for path in files[:-keep]:
-        path.unlink(missing_ok=True)
+        discard(path)
 
 
 def remove_leftovers(directory: Path, *, older_than: float) -> None:

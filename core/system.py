@@ -19,6 +19,8 @@ from pathlib import Path
 HOME = Path(__file__).resolve().parents[1]
 """The folder that contains the packages ``core``, ``resources`` and ``transformer_viz``."""
 
+COMMAND = "transformer-viz"
+
 _WAITS = (0.01, 0.05, 0.2, 0.5)  # seconds between attempts
 _LONG = 200  # characters of a path; Windows refuses more than 260, and a name is still added
 _LONGEST_NAME = 100  # characters
@@ -39,9 +41,12 @@ def module_command(module: str, arguments: Sequence[str] = ()) -> list[str]:
     The new process imports nothing from the current folder (``-P``); ``module_environment`` tells
     it where the packages are.
     """
-    if is_bundle():
-        return [sys.executable, *arguments]
-    return [sys.executable, "-P", "-m", module, *arguments]
+    if not is_bundle():
+        return [sys.executable, "-P", "-m", module, *arguments]
+    program = sys.executable
+    if sys.platform == "win32" and module == "core":  # what has no console cannot be listened to
+        program = str(Path(program).with_name(f"{COMMAND}.exe"))
+    return [program, *arguments]
 
 
 def module_environment(path: str) -> dict[str, str]:
@@ -137,6 +142,19 @@ def remove(path: Path) -> None:
         OSError: as ``Path.unlink`` does.
     """
     _patiently(lambda: path.unlink(missing_ok=True))
+
+
+def discard(path: Path) -> None:
+    """Remove a file that is of no more use; if Windows refuses, leave it to the next time.
+
+    Raises:
+        OSError: another system refuses.
+    """
+    try:
+        remove(path)
+    except PermissionError:
+        if sys.platform != "win32":
+            raise
 
 
 def _patiently(change: Callable[[], None]) -> None:

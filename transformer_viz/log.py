@@ -3,11 +3,14 @@
 import logging
 import platform
 import sys
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 import platformdirs
+
+from core.system import replace
 
 MOST_BYTES = 500_000
 OLD_FILES = 2
@@ -32,6 +35,7 @@ def start_log(folder: Path) -> Path | None:
         )
     except OSError:
         return None
+    handler.rotator = _rotate
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)
@@ -39,6 +43,12 @@ def start_log(folder: Path) -> Path | None:
     logging.captureWarnings(True)
     logging.getLogger(__name__).info("Started: %s", "; ".join(versions()))
     return path
+
+
+def _rotate(source: str, target: str) -> None:
+    """Windows refuses while another window has the file open, which then grows on for a while."""
+    with suppress(PermissionError):
+        replace(Path(source), Path(target))
 
 
 def end_log() -> None:

@@ -38,6 +38,7 @@ from core.files import (
     remove_leftovers,
     write_problem,
 )
+from core.system import discard, remove
 from core.training.config import RunConfig
 from core.training.control import Wish, read_wish, write_wish
 from core.training.events import Event, Step, Validation
@@ -270,13 +271,13 @@ class RunFolder:
 
     def prune_checkpoints(self, keep: int) -> None:
         for path in self.checkpoints()[:-keep]:
-            path.unlink(missing_ok=True)
+            discard(path)
 
     def prune_best(self, steps: Set[int]) -> None:
         """Remove the best checkpoints except those of these steps."""
         for step, path in _models_by_step(self.path / "best").items():
             if step not in steps:
-                path.unlink(missing_ok=True)
+                discard(path)
 
     def probe(self, step: int, sentence: int) -> Path:
         """Return the path of the trace of a probe sentence, counted from 0."""
@@ -307,7 +308,7 @@ class RunFolder:
         for directory in ("checkpoints", "best"):
             for written, path in _models_by_step(self.path / directory).items():
                 if written > step:
-                    path.unlink()
+                    remove(path)
         self._remove_probes(lambda recorded: recorded > step)
         return TakenBack(last, odd_lines)
 
@@ -321,7 +322,7 @@ class RunFolder:
     def _remove_probes(self, which: Callable[[int], bool]) -> None:
         for path in (self.path / "probes").glob("step-*.npz"):
             if (match := _PROBE.fullmatch(path.name)) and which(int(match.group(1))):
-                path.unlink()
+                remove(path)
 
 
 def _sort_out(folder: Path, pattern: re.Pattern[str], found: Contents) -> None:

@@ -17,6 +17,7 @@ import pytest
 from core import system
 from core.files import atomic_write_text, read_regular
 from core.training import lock as lock_module
+from core.training.run_folder import RunFolder
 
 
 @pytest.fixture
@@ -49,6 +50,17 @@ def test_a_bundle_runs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     for module in ("core", "transformer_viz"):
         assert system.module_command(module, ["info"]) == [sys.executable, "info"]
+
+
+def test_on_windows_the_program_with_a_console_is_listened_to(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, windows: None
+) -> None:
+    window = tmp_path / "transformer-viz-window.exe"
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(window))
+    command = system.module_command("core", ["info"])
+    assert command == [str(tmp_path / "transformer-viz.exe"), "info"]
+    assert system.module_command("transformer_viz") == [str(window)]
 
 
 def test_the_packages_come_first_and_the_current_folder_never() -> None:
@@ -153,6 +165,33 @@ def test_elsewhere_the_first_refusal_counts(
     monkeypatch.setattr(os, "replace", refusing(1))
     with pytest.raises(PermissionError):
         system.replace(tmp_path / "a", tmp_path / "b")
+
+
+def test_what_is_open_is_left_for_the_next_time(
+    tmp_path: Path, windows: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunFolder(tmp_path)
+    for step in (1, 2, 3):
+        run.checkpoint(step).parent.mkdir(exist_ok=True)
+        run.checkpoint(step).touch()
+    unlink = Path.unlink
+    opened = {run.checkpoint(1)}
+
+    def refuse(path: Path, missing_ok: bool = False) -> None:
+        if path in opened:
+            raise PermissionError(13, "The process cannot access the file")
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    run.prune_checkpoints(1)
+    assert run.checkpoints() == [run.checkpoint(1), run.checkpoint(3)]
+    opened.clear()
+    run.prune_checkpoints(1)
+    assert run.checkpoints() == [run.checkpoint(3)]
+    opened.add(run.checkpoint(3))
+    monkeypatch.setattr(sys, "platform", "linux")
+    with pytest.raises(PermissionError):
+        system.discard(run.checkpoint(3))
 
 
 def test_removing_what_is_not_there(tmp_path: Path) -> None:

@@ -50,6 +50,24 @@ def test_the_file_stays_small(tmp_path: Path) -> None:
     assert all(file.stat().st_size <= MOST_BYTES for file in files)
 
 
+def test_nothing_is_lost_while_another_window_has_the_file_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On Windows, where an open file cannot be renamed."""
+
+    def refuse(source: Path, target: Path) -> None:
+        raise PermissionError(13, "The process cannot access the file")
+
+    monkeypatch.setattr("transformer_viz.log.replace", refuse)
+    path = start_log(tmp_path)
+    assert path is not None
+    for number in range(4):
+        logging.getLogger().error("%d %s", number, "x" * (MOST_BYTES // 2))
+    text = path.read_text(encoding="utf-8")
+    assert [number for number in range(4) if f"ERROR root: {number} x" in text] == [0, 1, 2, 3]
+    assert capsys.readouterr().err == ""
+
+
 def test_a_folder_that_cannot_be_written_means_no_log(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")

@@ -19,8 +19,9 @@ from pathlib import Path
 
 from core.errors import UserError
 from core.files import atomic_write, is_file, is_there
+from core.system import COMMAND as NAME
 from core.system import HOME, has_menus_of_freedesktop, is_bundle, outside_environment
-from transformer_viz.desktop.man_page import NAME, man_page
+from transformer_viz.desktop.man_page import man_page
 
 ICON_SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
 _SECONDS = 60  # that updating a cache may take

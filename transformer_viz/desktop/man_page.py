@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from core.cli import command_parser
+from core.system import COMMAND as NAME
 from transformer_viz.launch import COMMANDS, KNOWN, window_parser
-
-NAME = "transformer-viz"
 
 _ESCAPES = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti"}
 
