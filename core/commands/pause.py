@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
-from core.training.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from core.training.run_folder import RunFolder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,6 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; raises UserError if no process is training the run."""
+    from core.training.run_folder import RunFolder
+
     folder = RunFolder.open(args.run_folder)
     require_owner(folder)
     folder.request("pause")

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from core.commands.listening import run_listened
-from core.training.run_folder import RunFolder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; raises UserError if there is nothing to resume, and if the run fails."""
+    from core.training.run_folder import RunFolder
+
     folder = RunFolder.open(args.run_folder)
     owner = folder.owner()
     if owner is not None and folder.wish() == "pause" and args.steps is None:

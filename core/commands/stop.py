@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from core.commands.pause import require_owner
-from core.training.run_folder import RunFolder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,6 +15,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; raises UserError if no process is training the run."""
+    from core.training.run_folder import RunFolder
+
     folder = RunFolder.open(args.run_folder)
     owner = require_owner(folder)
     folder.request("stop")
