@@ -10,7 +10,7 @@ SETUP_INPUTS := pyproject.toml .ci/bootstrap.py
 TEST_ENVIRONMENT := QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test lint bench man clean
+.PHONY: help run setup test lint bench bundle clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
@@ -31,11 +31,11 @@ lint: $(VENV)/.development ## style, format and types
 bench: $(VENV)/.peers ## measure; ONLY="startup decoding" selects
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks $(ONLY)
 
-man: $(VENV)/.runtime ## write the manual page anew, from the options of the commands
-	$(BIN)/python main.py man > docs/transformer-viz.1
+bundle: $(VENV)/.bundle ## make a program that needs no Python, in dist, and try it
+	$(BIN)/python resources/packaging/bundle.py
 
 clean: ## remove the environment, caches and builds
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.runtime: $(SETUP_INPUTS)
@@ -50,6 +50,10 @@ $(VENV)/.development: $(SETUP_INPUTS)
 
 $(VENV)/.peers: $(VENV)/.development
 	@$(BIN)/python -m pip install --quiet --editable ".[bench]"
+	@touch $@
+
+$(VENV)/.bundle: $(VENV)/.runtime
+	@$(BIN)/python -m pip install --quiet --editable ".[bundle]"
 	@touch $@
 
 define require-python

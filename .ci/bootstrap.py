@@ -20,13 +20,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / ".venv"
 OLDEST_PYTHON = (3, 11)
-# What single tests use, by Debian package: dictionaries that check the generated corpus, and a
-# virtual X server. Without them these tests are skipped.
+# What single tests use, by Debian package: dictionaries that check the generated corpus, a virtual
+# X server, and validators of the files for desktops. Without them these tests are skipped.
 TEST_DICTIONARIES = {
     "/usr/share/hunspell/en_US.dic": "hunspell-en-us",
     "/usr/share/hunspell/de_DE.dic": "hunspell-de-de",
 }
-TEST_PROGRAMS = {"hunspell": "hunspell", "Xvfb": "xvfb"}
+TEST_PROGRAMS = {
+    "hunspell": "hunspell",
+    "Xvfb": "xvfb",
+    "desktop-file-validate": "desktop-file-utils",
+    "mandoc": "mandoc",
+}
 
 
 def main() -> int:
