@@ -1,8 +1,9 @@
 """What comes with the window: sample sentences and the icon; the models are in `core.bundled`."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -25,14 +26,35 @@ class MinimalPair(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """What a sentence is a sample of.
+
+    Attributes:
+        relation: as the gold roles name it; "" for a sample of something else.
+        side: "source" or "target", whose words `start` and `end` are; `start` needs `end`.
+        view: that shows it.
+        hint: what to try, or what there is to see.
+    """
+
+    relation: str = ""
+    side: str = "source"
+    start: str = ""
+    end: str = ""
+    view: str = "heatmap"
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SampleGroup:
-    """`pairs`: those of the sentences that belong together."""
+    """`pairs`: those of the sentences that belong together; `subjects`: of those that have one."""
 
     group: str
     sentences: tuple[str, ...]
     pairs: tuple[MinimalPair, ...]
+    subjects: Mapping[str, Subject]
 
 
+@cache
 def samples() -> tuple[SampleGroup, ...]:
     """The groups of samples.json, in which a list among the sentences is a minimal pair."""
     groups = json.loads((_folder() / "samples.json").read_text(encoding="utf-8"))
@@ -41,6 +63,7 @@ def samples() -> tuple[SampleGroup, ...]:
             group["group"],
             tuple(_flat(group["sentences"])),
             tuple(MinimalPair(*entry) for entry in group["sentences"] if isinstance(entry, list)),
+            {text: _subject(value) for text, value in group.get("subjects", {}).items()},
         )
         for group in groups
     )
@@ -58,8 +81,20 @@ def counterpart(sentence: str) -> str | None:
     return None
 
 
+def subject_of(sentence: str) -> Subject | None:
+    """What this sentence is a sample of."""
+    return next(
+        (group.subjects[sentence] for group in samples() if sentence in group.subjects), None
+    )
+
+
 def icon() -> Path:
     return _folder() / "icons" / "transformer-viz.svg"
+
+
+def _subject(value: Mapping[str, str]) -> Subject:
+    names = {"from": "start", "to": "end"}
+    return Subject(**{names.get(name, name): text for name, text in value.items()})
 
 
 def _flat(entries: list[str | list[str]]) -> Iterator[str]:

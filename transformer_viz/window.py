@@ -24,6 +24,7 @@ from transformer_viz.file_commands import FileCommands
 from transformer_viz.gate_commands import GateCommands
 from transformer_viz.heads.commands import HeadsCommands
 from transformer_viz.heads.role_lines import RoleLines
+from transformer_viz.heads.sample_showing import SampleShowing
 from transformer_viz.help_commands import HelpCommands
 from transformer_viz.history import History
 from transformer_viz.hub.commands import HubCommands
@@ -159,6 +160,7 @@ class Window(Host):
         self._spotlight = Spotlight(session, self)
         self.notice = MessageBar("Notice", "warning")
         self.hint = MessageBar("What to try next", "accent")
+        self.sight = MessageBar("What this sample shows", "accent")
         self.progress = ProgressStrip(self._controller.transfers)
         model_menu = QMenu("Models", self)
         self._documents.fill_models(model_menu)
@@ -168,7 +170,7 @@ class Window(Host):
         self.samples = QPushButton("&Samples")
         self.samples.setAccessibleName("Sample sentences")
         samples = QMenu("Samples", self)
-        self._documents.fill_samples(samples, self.choose_text, self.compare_pair)
+        self._documents.fill_samples(samples, self.choose_sample, self.compare_pair)
         self.samples.setMenu(samples)
         set_height(self.samples, LINE_HEIGHT)
         self.chips = TargetChips(session, self._spotlight)
@@ -207,7 +209,7 @@ class Window(Host):
         column = QVBoxLayout(central)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        upper = (self.notice, self.progress, self.model_bar, _rule(), texts, self.hint)
+        upper = (self.notice, self.progress, self.model_bar, _rule(), texts, self.hint, self.sight)
         for widget in (*upper, self.gate_bar, _rule()):
             column.addWidget(widget)
         column.addWidget(self.columns, 1)
@@ -233,6 +235,8 @@ class Window(Host):
         controller.unknownChanged.connect(self.source.set_unknown)
         controller.settingsChanged.connect(self._show_settings)
         controller.settled.connect(self._show_hint)
+        self._samples_showing = SampleShowing(self._session, controller.heads, self.show_view, self)
+        self._samples_showing.said.connect(self._show_sight)
         self.stage.viewChanged.connect(lambda view: controller.change_settings(view=view))
         self.heads_map.picture.menuWanted.connect(self.gates.pop_up)
         for changed in (self._session.traceChanged, controller.gating.changed):
@@ -246,6 +250,17 @@ class Window(Host):
     def choose_text(self, text: str) -> None:
         self.show_text(self._controller.in_language(text))
         self._controller.remember_text()
+
+    def choose_sample(self, text: str) -> None:
+        """Show a sample with the head that shows its subject."""
+        self.choose_text(text)
+        self._samples_showing.show(text)
+
+    def _show_sight(self, text: str) -> None:
+        self.sight.hide()
+        if text:
+            self.hint.hide()
+            self.sight.show_message(text)
 
     def compare_pair(self, pair: MinimalPair) -> None:
         self.show_view("compare")
@@ -335,7 +350,7 @@ class Window(Host):
         answered = status.phase is Phase.READY and controller.trace_file is None
         model = self._session.model
         trained = model is not None and sides(model) == TRAINED
-        fits = answered and trained and self._session.text == FIRST_TEXT
+        fits = answered and self.sight.isHidden() and trained and self._session.text == FIRST_TEXT
         if fits and not controller.settings.hint_done:
             self.hint.show_message(HINT)
         else:
@@ -363,6 +378,7 @@ class Window(Host):
         for view in (
             self.notice,
             self.hint,
+            self.sight,
             self.progress,
             self.model_bar,
             self.source,

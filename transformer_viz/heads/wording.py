@@ -269,6 +269,12 @@ def evidence(role: Role) -> str:
     return text if role.weight is None else f"{text}, mean weight {role.weight:.2f}"
 
 
+def score_over(role: Role) -> str:
+    """As in "0.83 over 432 links"."""
+    cases = "" if role.cases is None else f" over {counted(role.cases, _unit(role))}"
+    return f"{role.score:.2f}{cases}"
+
+
 def _unit(role: Role) -> str:
     if role.links is not None:
         return "link"
