@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 from transformer_viz.dialogs import Dialog
 from transformer_viz.style import set_role
 from transformer_viz.theme import GRID
+from transformer_viz.views.text_line import PlainLabel
 
 SIZE = (220 * GRID, 160 * GRID)
 CONTENTS_WIDTH = 58 * GRID
@@ -52,7 +52,7 @@ class HelpDialog(Dialog):
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumHeight(8 * GRID)
         self.search.setTextMargins(GRID, 0, GRID, 0)
-        self._found = QLabel()
+        self._found = PlainLabel()
         set_role(self._found, "soft")
         self._fill_contents()
         self._lay_out()

@@ -289,11 +289,23 @@ class Session(QObject):
             self._follow_pointed()
 
     def _point(self, place: Place | None, hover: Cell) -> None:
+        """A picture that is still of an older trace may point beyond this one: at nothing."""
+        if self._trace is not None and not self._has(place, hover):
+            place, hover = None, (None, None)
         self._place = place
         if hover != self._hover:
             self._hover = hover
             self.hoverChanged.emit(hover)
         self._follow_pointed()
+
+    def _has(self, place: Place | None, cell: Cell) -> bool:
+        """Whether the trace has these tokens."""
+        assert self._trace is not None
+        sides = {"source": self._trace.source_tokens, "target": self._trace.target_tokens}
+        pointed = list(zip(axes(self._selection.kind), cell, strict=True))
+        if place is not None:
+            pointed.append((place.side, place.index))
+        return all(index is None or 0 <= index < len(sides[side]) for side, index in pointed)
 
     def _follow_pointed(self) -> None:
         pointed = self._place

@@ -3,6 +3,7 @@ import pytest
 
 from core.text.tokens import Token, TokenKind
 from core.trace.trace import AttentionKind, StoredAttention, Trace
+from transformer_viz.linking import Place
 from transformer_viz.selection import Selection
 from transformer_viz.session import Session
 
@@ -75,6 +76,24 @@ def test_what_the_pointer_is_on_goes_before_what_is_pinned(session: Session) -> 
     assert session.focus == (2, 0)
     session.set_hover(None, None)
     assert session.focus == (1, None)
+
+
+def test_nothing_beyond_the_trace_is_pointed_at(session: Session) -> None:
+    """A picture that is still of a longer text is under the pointer for a moment."""
+    queries = len(session.trace.source_tokens)
+    session.select(kind=AttentionKind.ENCODER_SELF)
+    session.set_hover(queries - 1, 0)
+    assert session.hover == (queries - 1, 0)
+    for cell in ((queries, 0), (0, queries), (queries + 20, None)):
+        session.set_hover(*cell)
+        assert session.hover == (None, None)
+        assert not session.is_pointing
+    for side, count in (("source", queries), ("target", len(session.trace.target_tokens))):
+        session.point(Place(side, count - 1))
+        assert session.pointed == Place(side, count - 1)
+        session.point(Place(side, count))
+        assert session.hover == (None, None)
+        assert not session.is_pointing
 
 
 def test_a_shorter_trace_takes_selection_and_hover_back_into_bounds(session: Session) -> None:

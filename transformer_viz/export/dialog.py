@@ -36,6 +36,7 @@ from transformer_viz.export.table import DELIMITERS, Dialect
 from transformer_viz.style import set_role
 from transformer_viz.theme import GRID
 from transformer_viz.views.number_boxes import WholeBox
+from transformer_viz.views.text_line import PlainLabel
 
 TITLES = {
     Subject.VIEW: "&View shown",
@@ -96,7 +97,7 @@ class ExportDialog(Dialog):
         self.dialect.setAccessibleName("For")
         for dialect in Dialect:
             self.dialect.addItem(dialect[:1].upper() + dialect[1:], dialect)
-        self._preview = QLabel()
+        self._preview = PlainLabel()
         self._preview.setFixedSize(*_PREVIEW)
         self._preview.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._preview.setAccessibleName("Preview")

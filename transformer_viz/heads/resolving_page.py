@@ -37,6 +37,7 @@ from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.focus import Panel
 from transformer_viz.views.placeholder import Placeholder
 from transformer_viz.views.row_list import RowList
+from transformer_viz.views.wording import plain_tooltip
 
 _LIST_WIDTH = 46 * GRID
 
@@ -134,7 +135,7 @@ class ResolvingPage(Panel):
                 item = " / ".join(pair.adjectives)
                 self.pairs.addItem(item)
                 self.pairs.item(self.pairs.count() - 1).setToolTip(
-                    f"{pair.first.text}\n{pair.second.text}"
+                    plain_tooltip(f"{pair.first.text}\n{pair.second.text}")
                 )
             self.pairs.setCurrentRow(resolving.index)
         self._say_pair()

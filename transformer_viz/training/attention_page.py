@@ -9,7 +9,6 @@ from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QSlider,
@@ -33,6 +32,7 @@ from transformer_viz.training.specialists import Specialists
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.focus import Panel
 from transformer_viz.views.placeholder import Placeholder
+from transformer_viz.views.text_line import PlainLabel
 from transformer_viz.views.transport import ICON, transport_icon
 from transformer_viz.views.wording import plain_tooltip
 
@@ -57,7 +57,7 @@ class AttentionPage(Panel):
         self.play.setIconSize(QSize(ICON, ICON))
         self.play.setToolTip("Play from the start of training, or pause (Space on the slider)")
         self.slider = _StepSlider(self.replay)
-        self.position = QLabel()
+        self.position = PlainLabel()
         self.position.setMinimumWidth(36 * GRID)
         set_role(self.position, "soft")
         self.back = QPushButton("Bac&k to my text")

@@ -131,9 +131,9 @@ class FileList(QWidget):
             "Add table…", "Add a table with two columns, source and target, separated by a tab"
         )
         self.pair = _button(
-            "Add two files…", "Add two files; line n of one is the translation of line n of the"
+            "Add two files…",
+            "Add two files; line n of one is the translation of line n of the other",
         )
-        self.pair.setToolTip(self.pair.toolTip() + " other")
         self.remove = _button("Remove", "Remove the current file from the list (Del)")
         self.table.clicked.connect(self._ask_for_table)
         self.pair.clicked.connect(self._ask_for_pair)

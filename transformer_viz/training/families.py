@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from core.corpus.grammar.registry import FAMILIES
 from transformer_viz.style import set_role
 from transformer_viz.theme import GRID
+from transformer_viz.views.wording import plain_tooltip
 
 _SIZE = (72 * GRID, 120 * GRID)
 
@@ -53,7 +54,7 @@ class FamiliesButton(QPushButton):
         count = len(self._families)
         names = ", ".join(self._families)
         self.setText(f"{count} of {len(FAMILIES)} &families…" if count else "All &families…")
-        self.setToolTip(names or ", ".join(FAMILIES))
+        self.setToolTip(plain_tooltip(names or ", ".join(FAMILIES)))
 
     def _ask(self) -> None:
         dialog = FamiliesDialog(self._families or tuple(FAMILIES), self)

@@ -12,6 +12,7 @@ from transformer_viz.explorer import Explorer
 from transformer_viz.session import Session
 from transformer_viz.theme import Theme
 from transformer_viz.training.run import Run
+from transformer_viz.views.wording import plain_tooltip
 
 
 class Follow(QPushButton):
@@ -66,7 +67,7 @@ class Follow(QPushButton):
             if self._opened is not None:
                 name += f" at step {int(self._opened.stem.removeprefix('step-')):,}"
         self.setText(name)
-        self.setToolTip(tip)
+        self.setToolTip(plain_tooltip(tip))
         self.setEnabled(run is not None or self._chosen is not None)
 
     def _on_toggled(self, on: bool) -> None:

@@ -38,6 +38,7 @@ from transformer_viz.training.statistics import (
     since_in_words,
 )
 from transformer_viz.views.number_boxes import DecimalBox
+from transformer_viz.views.wording import plain_tooltip
 
 _LIST_WIDTH = 72 * GRID
 _USUAL = 0.5
@@ -163,7 +164,7 @@ class Specialists(QWidget):
         self.missing.setText("" if lines else sentence)
         self._charts.setCurrentIndex(0 if lines else 1)
         self.about.setText(sentence if lines else "")
-        self.about.setToolTip(f"{sentence}\n{statistic.explanation}")
+        self.about.setToolTip(plain_tooltip(f"{sentence}\n{statistic.explanation}"))
         self._list(ranks)
 
     def _sentence(

@@ -17,6 +17,7 @@ from transformer_viz.text_size import set_font, set_height
 from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.compare_pictures import Shown
 from transformer_viz.views.number_boxes import WholeBox
+from transformer_viz.views.text_line import PlainLabel
 from transformer_viz.views.wording import head_name, one_of
 
 HEIGHT = 7 * GRID
@@ -35,7 +36,7 @@ class CompareControls(QWidget):
     def __init__(self, comparison: Comparison, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._comparison = comparison
-        self._title = QLabel()
+        self._title = PlainLabel()
         set_font(self._title, 1.0, bold=True)
         self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         set_role(self._title, "title")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from transformer_viz.drawing.marks import Marks
 from transformer_viz.style import set_role
@@ -14,6 +14,7 @@ from transformer_viz.views.compare_pictures import ComparePictures, Shown
 from transformer_viz.views.matrix_canvas import MatrixCanvas
 from transformer_viz.views.readout import Reading, ReadoutCard
 from transformer_viz.views.small_map import SmallMap
+from transformer_viz.views.text_line import PlainLabel
 from transformer_viz.views.wording import plain_tooltip
 
 _SMALL, _LARGE = 1, 4  # shares of the width
@@ -37,7 +38,7 @@ class CompareMaps(QWidget):
         beside.setSpacing(2 * GRID)
         for titled in self.small:
             beside.addWidget(titled, 1)
-        self._scales = QLabel()
+        self._scales = PlainLabel()
         self._scales.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._scales.setWordWrap(True)
         set_role(self._scales, "faint")
@@ -101,7 +102,7 @@ class _Titled(QWidget):
         super().__init__(maps)
         self.shown = Shown.A
         self._name = ""
-        self.title = QLabel()
+        self.title = PlainLabel()
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         set_role(self.title, "soft")

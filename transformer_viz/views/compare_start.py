@@ -11,6 +11,7 @@ from transformer_viz.bundled import minimal_pairs
 from transformer_viz.comparison import Comparison
 from transformer_viz.style import set_role
 from transformer_viz.theme import GRID
+from transformer_viz.views.wording import plain_tooltip
 
 
 class CompareStart(QWidget):
@@ -30,7 +31,7 @@ class CompareStart(QWidget):
         self.pairs = []
         for pair in minimal_pairs():
             button = QPushButton(literal(f"Compare: {pair.label}"))
-            button.setToolTip(f"{pair.first}\n{pair.second}")
+            button.setToolTip(plain_tooltip(f"{pair.first}\n{pair.second}"))
             button.setMinimumWidth(44 * GRID)
             button.clicked.connect(partial(comparison.choose_pair, pair))
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)

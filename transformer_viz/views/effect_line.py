@@ -13,6 +13,7 @@ from transformer_viz.theme import GRID
 from transformer_viz.training.statistics import head_label
 from transformer_viz.views.elided_label import ElidedLabel
 from transformer_viz.views.flow_layout import FlowLayout
+from transformer_viz.views.text_line import PlainLabel
 from transformer_viz.views.wording import plain_tooltip
 
 _STEPS = 1000
@@ -41,7 +42,7 @@ class EffectLine(QWidget):
         row = QHBoxLayout(self.running)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(3 * GRID)
-        self.told = QLabel()
+        self.told = PlainLabel()
         set_role(self.told, "soft")
         row.addWidget(self.told)
         row.addWidget(self.bar, 1)

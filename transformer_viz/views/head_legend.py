@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QToolButton, QWidget
 
 from core.trace.trace import Head
 from transformer_viz.drawing.head_colors import color_slots, head_color
@@ -13,7 +13,8 @@ from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.head_choice import only, toggled
-from transformer_viz.views.wording import head_name, head_numbers
+from transformer_viz.views.text_line import PlainLabel
+from transformer_viz.views.wording import head_name, head_numbers, plain_tooltip
 
 _ICON = 3 * GRID
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
@@ -35,7 +36,7 @@ class HeadLegend(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self._title = QLabel()
+        self._title = PlainLabel()
         set_role(self._title, "soft")
         self.all = QPushButton("All heads")
         self.all.setAccessibleName("All heads of this layer")
@@ -105,7 +106,7 @@ class HeadLegend(QWidget):
         swatch.setChecked(on)
         swatch.setIcon(self._icon(color, filled=on))
         swatch.setAccessibleName(head_name(head))
-        swatch.setToolTip(f"{head_name(head)}: click to {'remove' if on else 'add'}")
+        swatch.setToolTip(plain_tooltip(f"{head_name(head)}: click to {'remove' if on else 'add'}"))
 
     def _icon(self, color: int | None, *, filled: bool) -> QIcon:
         """A square of a head's colour, or of the mean's; of a head that is not shown a frame."""

@@ -18,6 +18,7 @@ from transformer_viz.style import set_role
 from transformer_viz.text_size import set_height, set_width_of
 from transformer_viz.theme import GRID
 from transformer_viz.views.flow_layout import FlowLayout
+from transformer_viz.views.text_line import PlainLabel
 
 FORMS = {
     LinksForm.COLUMNS: ("Columns", "Queries on the left, keys on the right."),
@@ -61,7 +62,7 @@ class LinksOptions(QWidget):
         self.share.setPageStep(10)
         self.share.setToolTip(_SHARE)
         self.distance = _slider("Minimum distance of links", 0, 0)
-        self.share_number, self.distance_number = QLabel(), QLabel()
+        self.share_number, self.distance_number = PlainLabel(), PlainLabel()
         flow = FlowLayout(self, 3 * GRID)
         flow.addWidget(forms)
         flow.addWidget(_named("top share", self.share, self.share_number, "100%"))

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from transformer_viz.theme import GRID, Theme
+from transformer_viz.views.wording import plain_tooltip
 
 _MOST_LINES = 3
 _PAGE = re.compile(r"user guide shows how under “(.+?)”")
@@ -74,7 +75,7 @@ class MessageBar(QFrame):
         page = self._named_page()
         self.page.setVisible(bool(page))
         self.page.setAccessibleName(f"Show how: user guide, {page}")
-        self.page.setToolTip(f"Open the user guide at “{page}”")
+        self.page.setToolTip(plain_tooltip(f"Open the user guide at “{page}”"))
         self.setVisible(bool(unread))
 
     def _named_page(self) -> str:

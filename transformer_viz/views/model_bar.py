@@ -111,7 +111,7 @@ class ModelBar(QWidget):
         self.model_button.show_model(model)
         form = score_formula(self.alpha_box.value(), model.penalty if model else "gnmt", "tokens")
         self.alpha_box.setToolTip(
-            f"Length penalty α: the score is {form}; 0 favours short translations"
+            plain_tooltip(f"Length penalty α: the score is {form}; 0 favours short translations")
         )
         self._show_origin(self._session.origin)
 

@@ -24,6 +24,7 @@ from core.errors import UserError
 from transformer_viz.theme import GRID
 from transformer_viz.typed_numbers import read_decimal, read_whole
 from transformer_viz.views.accessibility import announce
+from transformer_viz.views.wording import plain_tooltip
 
 if TYPE_CHECKING:  # what both of Qt's boxes have
 
@@ -54,7 +55,8 @@ def say_below(field: QWidget, text: str) -> None:
     """
     if text or QToolTip.isVisible():
         place = field.mapToGlobal(QPoint(0, field.height() - 2 * GRID))
-        QTimer.singleShot(0, field, lambda: QToolTip.showText(place, text, field))
+        shown = plain_tooltip(text) if text else ""
+        QTimer.singleShot(0, field, lambda: QToolTip.showText(place, shown, field))
 
 
 class _NumberBox(_Box):

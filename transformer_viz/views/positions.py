@@ -30,6 +30,7 @@ from transformer_viz.views.position_similarity import PositionSimilarity
 from transformer_viz.views.stage_view import StageView
 from transformer_viz.views.text_line import label
 from transformer_viz.views.what_if_panel import WhatIfPanel
+from transformer_viz.views.wording import plain_tooltip
 from transformer_viz.what_if import WhatIf
 
 PAGES = {
@@ -283,7 +284,9 @@ class DimensionField(QWidget):
 
     def _show_problem(self, problem: str) -> None:
         last = self._count - 1
-        self.edit.setToolTip(problem or f"Type up to {MOST_CURVES} numbers from 0 to {last}")
+        self.edit.setToolTip(
+            plain_tooltip(problem or f"Type up to {MOST_CURVES} numbers from 0 to {last}")
+        )
         mark_refused(self.edit, bool(problem))
         announce(self.edit, problem)
         say_below(self.edit, problem)

@@ -20,6 +20,7 @@ from transformer_viz.text_size import set_height, set_width_of
 from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.number_boxes import WholeBox
+from transformer_viz.views.text_line import PlainLabel
 
 _DISTANCE = "Hide links between tokens closer than this."
 _KERNEL = "Kernel width k of the convolutional networks that the links are compared with."
@@ -43,7 +44,7 @@ class ReachOptions(QWidget):
         self.distance.setMinimum(1)
         self.distance.setAccessibleName("Minimum distance of links")
         self.distance.setToolTip(_DISTANCE)
-        self._number = QLabel()
+        self._number = PlainLabel()
         set_width_of(self._number, "8,888")
         self.kernel = WholeBox(minimum=LEAST_KERNEL, maximum=MOST_KERNEL)
         self.kernel.setAccessibleName("Kernel width of the convolution")

@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextFormat,
 )
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QTextEdit, QWidget
 
 from transformer_viz.drawing.shading import shaded
 from transformer_viz.edits import common_ends
@@ -26,6 +26,7 @@ from transformer_viz.style import set_role
 from transformer_viz.text_size import set_font
 from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.views.spotlight import Spotlight
+from transformer_viz.views.text_line import PlainLabel
 
 MOST_LINES = 3
 _MARGIN = 3
@@ -69,7 +70,7 @@ class SourceField(QWidget):
         self._theme = LIGHT
         self._setting = False  # the text is being set, not edited
         self.editor = _Editor()
-        self.counter = QLabel()
+        self.counter = PlainLabel()
         self.counter.setAccessibleName("Characters used")
         self.counter.hide()
         row = QHBoxLayout(self)

@@ -14,7 +14,7 @@ from transformer_viz.style import set_role
 from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.chip_flow import ChipFlow
-from transformer_viz.views.wording import token_name
+from transformer_viz.views.wording import plain_tooltip, token_name
 
 _NAMED = 3  # of the heaviest tokens are named in words
 
@@ -40,7 +40,7 @@ class SourceWeights(QWidget):
         heaviest = np.argsort(-weights, kind="stable")[:_NAMED]
         named = " · ".join(f"{token_name(tokens[i])} {share(float(weights[i]))}" for i in heaviest)
         self._title.setText(f"{heads}:  {named}")
-        self._title.setToolTip(f"{heads}\nEach bar is the weight, from 0 to 1.")
+        self._title.setToolTip(plain_tooltip(f"{heads}\nEach bar is the weight, from 0 to 1."))
         self.chips.show_weights(tokens, weights)
         announce(self.chips, f"{heads}: {named}")
 

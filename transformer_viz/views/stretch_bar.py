@@ -11,6 +11,8 @@ from transformer_viz.style import set_role
 from transformer_viz.text_size import set_height, set_width_of
 from transformer_viz.theme import GRID
 from transformer_viz.views.elided_label import ElidedLabel
+from transformer_viz.views.text_line import PlainLabel
+from transformer_viz.views.wording import plain_tooltip
 
 PAGE = 4
 """Words that Page Up and Page Down push in or take out: one place in the sentence."""
@@ -32,8 +34,8 @@ class StretchBar(QWidget):
         self.slider.setPageStep(PAGE)
         self.slider.setFixedWidth(64 * GRID)
         self.slider.setAccessibleName("Words inserted into the sentence")
-        self.slider.setToolTip(_TIP)
-        self.number = QLabel()
+        self.slider.setToolTip(plain_tooltip(_TIP))
+        self.number = PlainLabel()
         set_width_of(self.number, "888")
         self.back = QPushButton("Own sentence")
         self.back.setToolTip("Remove the inserted words (Esc)")
@@ -62,7 +64,7 @@ class StretchBar(QWidget):
         self.number.setText(str(stretching.words))
         obstacle = stretching.obstacle
         self.slider.setEnabled(not obstacle)
-        self.slider.setToolTip(obstacle or _TIP)
+        self.slider.setToolTip(plain_tooltip(obstacle or _TIP))
         self.obstacle.setText(obstacle)
         self.obstacle.setVisible(bool(obstacle))
         self.back.setEnabled(stretching.active)

@@ -1,4 +1,4 @@
-"""A line to type in, into which no file can be dropped, and one of plain text to read."""
+"""A line to type in, into which no file can be dropped, and ones of plain text to read."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDragEnterEvent
@@ -15,10 +15,17 @@ class TextLine(QLineEdit):
             super().dragEnterEvent(event)
 
 
+class PlainLabel(QLabel):
+    """A label that shows its text as it stands, whatever markup it looks like."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+
+
 def label(role: str, *, wrap: bool = False) -> QLabel:
     """A line of plain text that never makes its window wider."""
-    made = QLabel()
-    made.setTextFormat(Qt.TextFormat.PlainText)
+    made = PlainLabel()
     made.setWordWrap(wrap)
     policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     policy.setHeightForWidth(wrap)

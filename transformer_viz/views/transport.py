@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
 
 from transformer_viz.style import set_role
 from transformer_viz.theme import GRID, Theme
+from transformer_viz.views.text_line import PlainLabel
 from transformer_viz.walk import SPEEDS, Walk
 
 ICON = 4 * GRID
@@ -22,7 +23,7 @@ class Transport(QWidget):
         self.play = self._button("Play", "Play or pause (Space)", walk.toggle)
         self.forward = self._button("Step forward", "Step forward (→)", lambda: walk.move(1))
         self.last = self._button("Last step", "Last step (End)", lambda: walk.go_to(walk.count - 1))
-        self.position = QLabel()
+        self.position = PlainLabel()
         self.position.setMinimumWidth(26 * GRID)
         self.speed = QComboBox()
         self.speed.setAccessibleName("Playback speed")

@@ -26,7 +26,7 @@ from transformer_viz.views.accessibility import announce
 from transformer_viz.views.number_boxes import WholeBox
 from transformer_viz.views.picture import Picture
 from transformer_viz.views.stream import Stream
-from transformer_viz.views.text_line import label
+from transformer_viz.views.text_line import PlainLabel, label
 from transformer_viz.views.variant_canvas import VariantCanvas
 from transformer_viz.views.wording import head_name, plain_tooltip, token_name
 from transformer_viz.what_if import WhatIf
@@ -89,7 +89,7 @@ class WhatIfPanel(QWidget):
         for button in (self.off, self.shuffle, self.seed, self.again):
             controls.addWidget(button)
         controls.addStretch(1)
-        self.head = QLabel()
+        self.head = PlainLabel()
         set_role(self.head, "soft")
         controls.addWidget(self.head)
         texts = QGridLayout()
@@ -98,7 +98,7 @@ class WhatIfPanel(QWidget):
         texts.setColumnStretch(1, 1)
         self.names, self.sentences, self.translations = [], [], []
         for row in range(2):
-            name, sentence, translation = QLabel(), label("", wrap=True), label("", wrap=True)
+            name, sentence, translation = PlainLabel(), label("", wrap=True), label("", wrap=True)
             set_role(name, "soft")
             for place, one in enumerate((name, sentence, translation)):
                 texts.addWidget(one, row, place)

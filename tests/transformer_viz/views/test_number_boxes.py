@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 import transformer_viz
 from transformer_viz.views.number_boxes import DecimalBox, WholeBox
+from transformer_viz.views.wording import plain_tooltip
 
 Desk = Callable[[QAbstractSpinBox], QAbstractSpinBox]
 
@@ -97,10 +98,10 @@ def test_a_refusal_says_why_and_keeps_the_value(
     assert box.problem == problem
     assert box.accessibleDescription() == problem
     assert box.lineEdit().property("refused") is True
-    qtbot.waitUntil(lambda: QToolTip.text() == problem)
+    qtbot.waitUntil(lambda: QToolTip.text() == plain_tooltip(problem))
     QTest.keyClick(box, Qt.Key.Key_Tab)
     assert (box.value(), box.text(), box.problem) == (1.0, "× 1.00", "")
-    qtbot.waitUntil(lambda: QToolTip.text() == f"{problem} The value stays 1.00.")
+    qtbot.waitUntil(lambda: QToolTip.text() == plain_tooltip(f"{problem} The value stays 1.00."))
     assert box.lineEdit().property("refused") is False
 
 
