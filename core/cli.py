@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from core.errors import UserError
 from core.huge_pages import ask_for_huge_pages
+from core.system import ensure_output
 
 COMMANDS = {
     "translate": "translate lines, sentence by sentence",
@@ -105,14 +106,9 @@ def _reason(error: OSError) -> str:
 
 
 def _open_streams() -> None:
-    """Write UTF-8 and \\n on every system; what UTF-8 cannot hold is written as \\ud83d.
-
-    A stream that whoever started the program has closed leads nowhere.
-    """
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-        stream = getattr(sys, name)
+    """Write UTF-8 and \\n on every system; what UTF-8 cannot hold is written as \\ud83d."""
+    ensure_output()
+    for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 

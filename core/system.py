@@ -81,9 +81,10 @@ def outside_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def ensure_output() -> None:
-    """Give a program without a console something to write to, which goes nowhere.
+    """Give a program without an output something to write to, which goes nowhere.
 
-    Windows starts such a program with ``sys.stdout`` and ``sys.stderr`` set to None.
+    Python sets ``sys.stdout`` and ``sys.stderr`` to None where whoever started the program has
+    closed them, and in a program of Windows that has no console.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
