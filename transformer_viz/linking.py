@@ -74,12 +74,25 @@ def linked(trace: Trace, selection: Selection, place: Place) -> Linked:
 
     here, there = _SELF[place.side], _SELF[_OTHER[place.side]]
     own = _mean_rows(trace, heads(here), [place.index], [1.0])
-    across = _across(trace, heads(AttentionKind.CROSS), place)
+    across = looked_across(trace, selection, place)
     attended = () if across is None else _attended(across)
     onward = None
     if across is not None and attended:
         onward = _mean_rows(trace, heads(there), attended, across[list(attended)])
     return Linked(place, own, across, attended, onward)
+
+
+def looked_across(trace: Trace, selection: Selection, place: Place) -> Floats | None:
+    """The part `across` of `linked` alone."""
+    heads = followed_heads(trace, selection, AttentionKind.CROSS)
+    if place.side == "target":
+        return _mean_rows(trace, heads, [place.index], [1.0])
+    if not heads:
+        return None
+    total = np.zeros(len(trace.target_tokens), np.float32)
+    for head in heads:
+        total += trace.weights(*head)[:, place.index]
+    return total / np.float32(len(heads))
 
 
 def is_quick(trace: Trace, selection: Selection, place: Place) -> bool:
@@ -155,17 +168,6 @@ def _attended(across: Floats) -> tuple[int, ...]:
     chosen = heaviest(across, MASS)
     order = np.argsort(-across, kind="stable")[:MOST_ATTENDED]
     return tuple(int(index) for index in order if chosen[index])
-
-
-def _across(trace: Trace, heads: Sequence[Head], place: Place) -> Floats | None:
-    if place.side == "target":
-        return _mean_rows(trace, heads, [place.index], [1.0])
-    if not heads:
-        return None
-    total = np.zeros(len(trace.target_tokens), np.float32)
-    for head in heads:
-        total += trace.weights(*head)[:, place.index]
-    return total / np.float32(len(heads))
 
 
 def _mean_rows(

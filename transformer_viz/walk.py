@@ -4,7 +4,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.trace.trace import AttentionKind
-from transformer_viz.linking import Place, is_quick, linked
+from transformer_viz.linking import Place, is_quick, looked_across
 from transformer_viz.session import Session
 
 SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -112,5 +112,5 @@ class Walk(QObject):
         place = Place("source", selection.query)
         if trace is None or not is_quick(trace, selection, place):
             return None
-        across = linked(trace, selection, place).across
+        across = looked_across(trace, selection, place)
         return None if across is None else int(np.argmax(across))

@@ -157,6 +157,9 @@ class Trace:
     translation: str = ""
     gates: Mapping[Head, float] = field(default_factory=dict)
     _allowed: dict[AttentionKind, Booleans] = field(default_factory=dict, repr=False, compare=False)
+    _heads: dict[AttentionKind, tuple[Head, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def kinds(self) -> tuple[AttentionKind, ...]:
@@ -177,11 +180,13 @@ class Trace:
 
     def every_head(self, kind: AttentionKind) -> tuple[Head, ...]:
         """Of one kind, in reading order."""
-        return tuple(
-            Head(kind, layer, head)
-            for layer in range(self.layers(kind))
-            for head in self.heads(kind, layer)
-        )
+        if kind not in self._heads:
+            self._heads[kind] = tuple(
+                Head(kind, layer, head)
+                for layer in range(self.layers(kind))
+                for head in self.heads(kind, layer)
+            )
+        return self._heads[kind]
 
     def has(self, head: Head) -> bool:
         kind, layer, number = head

@@ -96,11 +96,16 @@ class Atlas:
 
     def draw(self, tiles: Mapping[Head, np.ndarray]) -> None:
         """Paint thumbnails, uint8 [h, w] each, into their tiles."""
+        alike: dict[tuple[int, ...], list[Head]] = {}
         for head, codes in tiles.items():
-            rect = self.layout.rect(head)
-            top, left = round(rect.top() * self._ratio), round(rect.left() * self._ratio)
-            part = self._pixels[top : top + self._side, left : left + self._side]
-            part[:] = tile_pixels(codes, self._side, self._colors, self._masked)
+            alike.setdefault(codes.shape, []).append(head)
+        for heads in alike.values():
+            codes = np.stack([tiles[head] for head in heads])
+            pixels = tile_pixels(codes, self._side, self._colors, self._masked)
+            for head, tile in zip(heads, pixels, strict=True):
+                rect = self.layout.rect(head)
+                top, left = round(rect.top() * self._ratio), round(rect.left() * self._ratio)
+                self._pixels[top : top + self._side, left : left + self._side] = tile
 
     def paint(self, painter: QPainter) -> None:
         """The picture on another device, texts as texts."""
@@ -191,18 +196,16 @@ def pack(pixels: np.ndarray) -> np.ndarray:
 
 
 def tile_pixels(codes: np.ndarray, side: int, colors: np.ndarray, masked: np.ndarray) -> np.ndarray:
-    """A thumbnail [h, w] as a square of ARGB32, uint32 [side, side].
+    """Thumbnails [..., h, w] as squares of ARGB32, uint32 [..., side, side].
 
     Shrinks by the maximum, grows by repetition; a code is drawn as `colors` [256] says, masked
     cells as `masked` [side, side].
     """
     codes = pool_max(codes, side)
-    height, width = codes.shape
+    height, width = codes.shape[-2:]
     if (height, width) != (side, side):
         places = np.arange(side)
-        codes = codes.take(places * height // side, axis=0).take(places * width // side, axis=1)
-    pixels = colors[codes]  # [side, side]
+        codes = codes.take(places * height // side, axis=-2).take(places * width // side, axis=-1)
+    pixels = colors.take(codes)  # [..., side, side]
     empty = codes == MASKED
-    if empty.any():
-        pixels[empty] = masked[empty]
-    return pixels
+    return np.where(empty, masked, pixels) if empty.any() else pixels

@@ -25,6 +25,7 @@ from transformer_viz.drawing.labels import (
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 LONGEST = 40 * GRID  # pixels that one token's label may take; longer ones are elided
+_MIDDLE_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 SLANT = math.sqrt(0.5)  # sine and cosine of 45°
 NUMBER_SIZE = 0.75  # of the font
 SMALLEST = 0.7  # of the font: a label this small can still be read
@@ -145,8 +146,7 @@ def draw_rows(
         painter.setFont(small)
         painter.setPen(theme.color("accent" if strong else "faint"))
         number = QRectF(left, axis.middle(index) - digits / 2, numbers, digits)
-        right_middle = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(number, right_middle, str(axis.number(index)))
+        painter.drawText(number, _MIDDLE_RIGHT, str(axis.number(index)))
         painter.setFont(font)
         label_left = left + numbers + 2 * GRID
         label = QRectF(label_left, top, right - label_left, line)

@@ -14,6 +14,7 @@ from transformer_viz.drawing.numbers import place_of
 from transformer_viz.theme import GRID, Theme, scaled_font, taller
 
 _ROW = 6 * GRID
+_MIDDLE_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LABEL_SHARE = 0.42  # of the width, for place and token
 
 
@@ -62,14 +63,12 @@ def draw_bars(
     for index, bar in enumerate(bars):
         row = QRectF(rect.left(), rect.top() + index * height, rect.width(), height)
         strong = bar.key == marked
-        left, right = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
-        middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(small)
         painter.setPen(theme.color("accent" if strong else "faint"))
-        painter.drawText(QRectF(row.left(), row.top(), place, height), right | middle, bar.place)
+        painter.drawText(QRectF(row.left(), row.top(), place, height), _MIDDLE_RIGHT, bar.place)
         painter.setFont(figures)
         text = QRectF(row.left() + place + 2 * GRID, row.top(), label - place - 3 * GRID, height)
-        draw_label(painter, text, bar.token, theme, align=left, strong=strong)
+        draw_label(painter, text, bar.token, theme, align=Qt.AlignmentFlag.AlignLeft, strong=strong)
         track = QRectF(track_left, row.center().y() - GRID, track_width, 2 * GRID)
         painter.fillRect(track, theme.color("chip"))
         painter.fillRect(
@@ -77,4 +76,4 @@ def draw_bars(
             theme.color("accent"),
         )
         painter.setPen(theme.color("ink"))
-        painter.drawText(row, right | middle, f"{bar.weight:.3f}")
+        painter.drawText(row, _MIDDLE_RIGHT, f"{bar.weight:.3f}")

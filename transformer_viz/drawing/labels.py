@@ -18,6 +18,8 @@ from core.text.words import written
 from transformer_viz.theme import GRID, Theme, scaled_font
 
 ARROW = " → "
+_ONE_LINE = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine
+_MIDDLE_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _CHIP_PADDING = GRID
 _MARK_ROOM = 2 * GRID  # before a label, for the mark that a word starts
 _MOST_CODES = 8
@@ -139,7 +141,8 @@ def draw_label(
     soft: bool = False,
     word_mark: bool = False,
 ) -> float:
-    """Draw the label inside `rect` in the painter's font; returns the width it took."""
+    """Draw the label inside `rect` in the painter's font; returns the width it took. `align`: to
+    the left, right or middle."""
     if word_mark and _has_word_mark(token):
         return _draw_marked_label(painter, rect, token, theme, align, strong, soft)
     font = QFont(painter.font())
@@ -148,24 +151,28 @@ def draw_label(
     metrics = QFontMetricsF(painter.font())
     padding = _CHIP_PADDING if token.kind is TokenKind.SPECIAL else 0
     room = max(0.0, rect.width() - 2 * padding)
-    text = metrics.elidedText(display_text(token), Qt.TextElideMode.ElideRight, room)
-    width = min(rect.width(), metrics.horizontalAdvance(text) + 2 * padding)
+    text = display_text(token)
+    width = metrics.horizontalAdvance(text)
+    if width > room:
+        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+        width = metrics.horizontalAdvance(text)
+    width = min(rect.width(), width + 2 * padding)
     left = rect.left()
-    if align & Qt.AlignmentFlag.AlignRight:
+    if align is Qt.AlignmentFlag.AlignRight:
         left = rect.right() - width
-    elif align & Qt.AlignmentFlag.AlignHCenter:
+    elif align is Qt.AlignmentFlag.AlignHCenter:
         left = rect.center().x() - width / 2
     box = QRectF(left, rect.top(), width, rect.height())
     if token.kind is TokenKind.SPECIAL:
         _draw_chip(painter, box, metrics.height(), theme, strong)
     painter.setPen(theme.color(_ink(token, strong, soft)))
-    flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine
-    painter.drawText(box, flags, text)
+    painter.drawText(box, _ONE_LINE, text)
     if token.kind is TokenKind.UNKNOWN:
         underline = box.center().y() + metrics.height() / 2 - 1
         painter.setPen(QPen(theme.color("warning"), 1.5, Qt.PenStyle.DotLine))
         painter.drawLine(QPointF(box.left(), underline), QPointF(box.right(), underline))
-    painter.setFont(font)
+    if strong:
+        painter.setFont(font)
     return width
 
 
@@ -181,7 +188,7 @@ def _draw_marked_label(
     """The label after a low line, which is drawn, since fonts differ in their ▁."""
     inner = rect.adjusted(_MARK_ROOM, 0, 0, 0)
     width = draw_label(painter, inner, token, theme, align=align, strong=strong, soft=soft)
-    left = inner.right() - width if align & Qt.AlignmentFlag.AlignRight else inner.left()
+    left = inner.right() - width if align is Qt.AlignmentFlag.AlignRight else inner.left()
     metrics = QFontMetricsF(painter.font())
     y = rect.center().y() - metrics.height() / 2 + metrics.ascent() + 1.5
     painter.setPen(QPen(theme.color("border"), 1))
@@ -222,7 +229,7 @@ def draw_transition(
     width = draw_label(painter, right, predicted, theme, strong=strong, word_mark=True)
     rest = rect.adjusted(0, 0, -width, 0)
     painter.setPen(theme.color("accent" if strong else "faint"))
-    painter.drawText(rest, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, ARROW)
+    painter.drawText(rest, _MIDDLE_RIGHT, ARROW)
     draw_label(painter, rest.adjusted(0, 0, -arrow, 0), token, theme, soft=True, word_mark=True)
 
 
