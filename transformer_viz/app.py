@@ -37,6 +37,7 @@ from transformer_viz.engine import Engine
 from transformer_viz.garbage import GarbageCollector
 from transformer_viz.launch import Options
 from transformer_viz.log import end_log, log_folder, start_log
+from transformer_viz.numpy_threads import use_one_thread
 from transformer_viz.opened_files import Application, FileRequests
 from transformer_viz.options import ThemeChoice
 from transformer_viz.screenshot import Screenshot
@@ -55,6 +56,7 @@ def run(options: Options) -> int:
         Qt.HighDpiScaleFactorRoundingPolicy.PassThrough
     )
     sys.setswitchinterval(0.001)  # the event loop need not wait longer for a thread that computes
+    use_one_thread()
     app = Application(["transformer-viz"])
     app.setApplicationDisplayName("Transformer Viz")
     app.setDesktopFileName("transformer-viz")

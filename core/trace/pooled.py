@@ -1,15 +1,18 @@
 """The largest weight of each block of a large map, without the map: what a thumbnail shows.
 
-Legend: Q queries, K keys, R rows at a time, B blocks of keys, d_k width of a head.
+Legend: Q queries, K keys, R queries at a time, B blocks of keys, d_k width of a head.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 
 from core.trace.trace import ComputedAttention, Floats, Head, Trace
 
-_ROWS = 64  # that many rows of scores stay in a core's cache
+_QUERIES = 128  # so many columns of scores stay in a core's cache
+_SAFE = 60.0  # exp of so much, times any number of keys, is a float32
 
 
 def block_edges(count: int, size: int) -> np.ndarray:
@@ -34,18 +37,25 @@ def pooled_weights(trace: Trace, head: Head, size: int) -> Floats:
     projections = attention.projections[head.layer]
     query, key = projections.query[head.head], projections.key[head.head]
     queries, keys = len(query), len(key)
-    scaled = np.ascontiguousarray(key.T) / np.float32(key.shape[-1] ** 0.5)  # [d_k, K]
-    columns = block_edges(keys, size)
-    by_row = np.empty((queries, len(columns)), np.float32)  # [Q, B]
-    for start in range(0, queries, _ROWS):
-        rows = slice(start, min(start + _ROWS, queries))
-        scores = query[rows] @ scaled  # [R, K]
+    scaled = key / np.float32(key.shape[-1] ** 0.5)  # [K, d_k]
+    bounds = [*block_edges(keys, size).tolist(), keys]
+    by_query = np.empty((len(bounds) - 1, queries), np.float32)  # [B, Q]
+    buffer = np.empty(keys * min(_QUERIES, queries), np.float32)
+    for start in range(0, queries, _QUERIES):
+        part = slice(start, min(start + _QUERIES, queries))
+        count = part.stop - start
+        # Queries side by side, so that maxima and sums over keys are of whole vectors.
+        scores = buffer[: keys * count].reshape(keys, count)
+        np.matmul(scaled, query[part].T, out=scores)  # [K, R]
         if attention.causal:
-            later = np.arange(keys) > np.arange(rows.start, rows.stop)[:, None]
-            scores[later] = -np.inf
-        largest = np.maximum.reduceat(scores, columns, axis=1)  # [R, B]
-        top = largest.max(axis=1, keepdims=True)
-        scores -= top
-        np.exp(scores, out=scores)
-        by_row[rows] = np.exp(largest - top) / scores.sum(axis=1, keepdims=True)
-    return np.maximum.reduceat(by_row, block_edges(queries, size), axis=0)
+            scores[np.arange(keys)[:, None] > np.arange(part.start, part.stop)] = -np.inf
+        largest = by_query[:, part]  # [B, R]
+        for block, (first, last) in enumerate(pairwise(bounds)):
+            scores[first:last].max(axis=0, out=largest[block])
+        top = largest.max(axis=0)
+        if not -_SAFE < top.min() <= top.max() < _SAFE:
+            scores -= top
+            largest -= top
+        np.exp(largest, out=largest)
+        largest /= np.exp(scores, out=scores).sum(axis=0)
+    return np.maximum.reduceat(by_query, block_edges(queries, size), axis=1).T

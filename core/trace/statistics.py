@@ -1,15 +1,29 @@
 """What one head does on one text, in a few numbers.
 
-Legend: Q queries, K keys; A[i, j] is the weight of query i on key j.
+Legend: Q queries, K keys, R queries at a time; A[i, j] is the weight of query i on key j.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.trace.trace import AttentionKind, Booleans, Floats, Trace
+from core.trace.trace import (
+    AttentionKind,
+    Booleans,
+    Floats,
+    Head,
+    Trace,
+    row_blocks,
+    without_repetition,
+)
+
+_LEAST = np.float32(1e-38)  # 0 · log₂ of it is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +54,8 @@ class HeadStatistics:
 
 def head_statistics(trace: Trace, kind: AttentionKind, layer: int, head: int) -> HeadStatistics:
     special = np.array([token.kind == "special" for token in trace.key_tokens(kind)], np.bool_)
-    return statistics(
-        trace.weights(kind, layer, head),
+    return _statistics(
+        trace.blocks(Head(kind, layer, head)),
         trace.allowed(kind),
         special,
         cross=kind is AttentionKind.CROSS,
@@ -52,26 +66,71 @@ def statistics(
     weights: Floats, allowed: Booleans, special: Booleans, *, cross: bool
 ) -> HeadStatistics:
     """weights [Q, K] with rows adding up to 1, allowed [Q, K], special [K]."""
-    queries, keys = weights.shape
-    logarithms = np.log2(weights, where=weights > 0, out=np.zeros_like(weights))
-    ordinary = weights[:, ~special]
-    received = weights.mean(axis=0)  # [K]
+    return _statistics(row_blocks(weights), allowed, special, cross=cross)
+
+
+def _statistics(
+    blocks: Iterable[Floats], allowed: Booleans, special: Booleans, *, cross: bool
+) -> HeadStatistics:
+    """``blocks``: the weights, some rows at a time, [R, K] each."""
+    queries, keys = allowed.shape
+    specials = np.flatnonzero(special)
+    ordinary = [
+        slice(before + 1, after)
+        for before, after in pairwise([-1, *specials, keys])
+        if after - before > 1
+    ]
+    distances = _distances(queries, keys)
+    received = np.zeros(keys)
+    entropy = confidence = distance = 0.0
+    diagonals: list[list[Floats]] = [[], [], []]
+    start = 0
+    for weights in blocks:
+        logarithms = np.maximum(weights, _LEAST)
+        np.log2(logarithms, out=logarithms)
+        entropy -= _sum(np.einsum("qk,qk->q", weights, logarithms))
+        received += weights.sum(axis=0)
+        if ordinary:
+            largest = [weights[:, part].max(axis=1) for part in ordinary]
+            confidence += _sum(np.max(largest, axis=0))
+        if not cross:
+            rows = distances[start : start + len(weights)]
+            distance += _sum(np.einsum("qk,qk->q", weights, rows))
+            for offset, found in zip((-1, 0, 1), diagonals, strict=True):
+                found.append(_diagonal(weights, start + offset))
+        start += len(weights)
     sink = int(received.argmax())
-    distance = np.abs(np.arange(queries)[:, None] - np.arange(keys))
+    counts = np.maximum(without_repetition(allowed).sum(axis=1), 1)
     return HeadStatistics(
-        entropy=max(0.0, -float((weights * logarithms).sum()) / queries),
-        entropy_limit=float(np.log2(np.maximum(allowed.sum(axis=1), 1)).mean()),
-        confidence=float(ordinary.max(axis=1).mean()) if ordinary.shape[1] else 0.0,
-        mean_distance=None if cross else float((weights * distance).sum() / queries),
-        offset_shares=None if cross else _offset_shares(weights),
-        special_share=float(weights[:, special].sum() / queries),
-        sink_share=float(received[sink]),
+        entropy=max(0.0, entropy / queries),
+        entropy_limit=float(np.log2(counts).mean()),
+        confidence=confidence / queries,
+        mean_distance=None if cross else distance / queries,
+        offset_shares=None if cross else _offset_shares(diagonals),
+        special_share=float(received[specials].sum() / queries),
+        sink_share=float(received[sink] / queries),
         sink_key=sink,
     )
 
 
-def _offset_shares(weights: Floats) -> tuple[float, float, float]:
+def _sum(rows: NDArray[Any]) -> float:
+    return float(rows.sum(dtype=np.float64))
+
+
+def _distances(queries: int, keys: int) -> NDArray[np.float64]:
+    """|i − j|, [Q, K]; a view of little memory."""
+    line = np.abs(np.arange(1 - queries, keys, dtype=np.float64))
+    return np.lib.stride_tricks.sliding_window_view(line, keys)[::-1]
+
+
+def _diagonal(weights: Floats, offset: int) -> Floats:
+    """A[i, i + offset] of those rows of a block that have such a key."""
+    diagonal: Floats = np.diagonal(weights, offset).copy()
+    return diagonal
+
+
+def _offset_shares(diagonals: Sequence[Sequence[Floats]]) -> tuple[float, float, float]:
     """mean_i A[i, i + k] for k = −1, 0, +1, over the queries that have such a key."""
-    diagonals = [np.diagonal(weights, offset) for offset in (-1, 0, 1)]
-    previous, same, following = (float(d.mean()) if d.size else 0.0 for d in diagonals)
+    whole = [np.concatenate(parts) for parts in diagonals]
+    previous, same, following = (float(d.mean()) if d.size else 0.0 for d in whole)
     return previous, same, following

@@ -6,9 +6,9 @@ and other programs need no torch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,10 @@ Floats: TypeAlias = NDArray[np.float32]
 Booleans: TypeAlias = NDArray[np.bool_]
 
 
-_ROWS = 256  # of a large map that are computed together, so that they stay in a core's cache
+BLOCK = 64
+"""Rows of a large map that are computed together, so that they stay in a core's cache."""
+
+_SAFE = 60.0  # exp of so much, times any number of keys, is a float32
 
 
 class Attention(Protocol):
@@ -80,20 +83,39 @@ class ComputedAttention:
         if query is not None:
             return self._softmax(self.scores(layer, head, query), query)
         one = self.projections[layer]
-        queries, keys = one.query[head], one.key[head].T
-        weights = np.empty((len(queries), keys.shape[-1]), np.float32)
-        for start in range(0, len(queries), _ROWS):
-            rows = queries[start : start + _ROWS]
-            part = np.matmul(rows, keys, out=weights[start : start + _ROWS])
-            part /= np.float32(rows.shape[-1] ** 0.5)
+        weights = np.empty((one.query.shape[1], one.key.shape[1]), np.float32)
+        for start, part in self.scaled_scores(layer, head, weights):
             self._softmax(part, start)
         return weights
+
+    def blocks(self, layer: int, head: int) -> Iterator[Floats]:
+        """The rows of ``weights``, ``BLOCK`` at a time, each good until the next one."""
+        for start, part in self.scaled_scores(layer, head):
+            yield self._softmax(part, start)
+
+    def scaled_scores(
+        self, layer: int, head: int, out: Floats | None = None
+    ) -> Iterator[tuple[int, Floats]]:
+        """The rows of ``scores``, ``BLOCK`` at a time, each with the number of its first query.
+
+        Args:
+            out: [Q, K], where to write them; if None, each is good until the next one.
+        """
+        one = self.projections[layer]
+        queries = one.query[head]
+        keys = np.ascontiguousarray(one.key[head].T) / np.float32(queries.shape[-1] ** 0.5)
+        buffer = np.empty((min(BLOCK, len(queries)), keys.shape[-1]), np.float32)
+        for start in range(0, len(queries), BLOCK):
+            rows = queries[start : start + BLOCK]
+            part = buffer[: len(rows)] if out is None else out[start : start + BLOCK]
+            yield start, np.matmul(rows, keys, out=part)
 
     def layer_weights(self, layer: int) -> Floats:
         """All heads of a layer by one product, [H, Q, K]."""
         one, heads = self.projections[layer], list(self.heads(layer))
-        query, key = one.query[heads], one.key[heads]
-        scores = query @ key.swapaxes(-2, -1) / np.float32(query.shape[-1] ** 0.5)
+        query = one.query[heads]
+        key = one.key[heads] / np.float32(query.shape[-1] ** 0.5)
+        scores = query @ key.swapaxes(-2, -1)
         return self._softmax(np.asarray(scores, dtype=np.float32))
 
     def _softmax(self, scores: Floats, first: int = 0) -> Floats:
@@ -106,7 +128,9 @@ class ComputedAttention:
             keys = np.arange(scores.shape[-1])
             queries = first if scores.ndim == 1 else first + np.arange(scores.shape[-2])[:, None]
             scores[..., keys > queries] = -np.inf
-        scores -= scores.max(axis=-1, keepdims=True)
+        largest = scores.max(axis=-1, keepdims=True)
+        if largest.size == 0 or not -_SAFE < largest.min() <= largest.max() < _SAFE:
+            scores -= largest
         np.exp(scores, out=scores)
         scores /= scores.sum(axis=-1, keepdims=True)
         return scores
@@ -213,6 +237,14 @@ class Trace:
         """[Q, K]; each row adds up to 1, masked cells are exactly 0."""
         return self.attention[kind].weights(layer, head)
 
+    def blocks(self, head: Head) -> Iterator[Floats]:
+        """The rows of ``weights``, at most ``BLOCK`` at a time, each good until the next one."""
+        attention = self.attention[head.kind]
+        if isinstance(attention, ComputedAttention):
+            yield from attention.blocks(head.layer, head.head)
+        else:
+            yield from row_blocks(attention.weights(head.layer, head.head))
+
     def row(self, kind: AttentionKind, layer: int, head: int, query: int) -> Floats:
         """The weights of one query, [K]."""
         return self.attention[kind].weights(layer, head, query)
@@ -248,6 +280,16 @@ class Trace:
             causal = kind is AttentionKind.DECODER_SELF
             self._allowed[kind] = _causal(shape[0]) if causal else everything
         return self._allowed[kind]
+
+
+def row_blocks(cells: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """[Q, K] as views of at most ``BLOCK`` rows."""
+    return (cells[start : start + BLOCK] for start in range(0, len(cells), BLOCK))
+
+
+def without_repetition(allowed: Booleans) -> Booleans:
+    """The rows of ``Trace.allowed`` if they differ, or else the first one, [1, K]."""
+    return allowed[:1] if allowed.strides[0] == 0 else allowed
 
 
 def _causal(count: int) -> Booleans:

@@ -5,6 +5,8 @@ Shapes: h × w cells of a thumbnail.
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from operator import attrgetter
 
 import numpy as np
 from PySide6.QtCore import QPoint, QRect, Qt
@@ -21,6 +23,7 @@ from transformer_viz.drawing.atlas_layout import (
 from transformer_viz.drawing.colormap import MASKED, encode
 from transformer_viz.drawing.hatch import hatch
 from transformer_viz.drawing.pooling import pool_max
+from transformer_viz.parallel import in_parallel
 from transformer_viz.theme import GRID, Theme, caption_font, scaled_font
 from transformer_viz.titles import TITLES
 
@@ -47,14 +50,15 @@ def thumbnails(
         allowed, top = trace.allowed(kind), (tops or {}).get(kind, 1.0)
         small = allowed.size <= _SMALL
         shown = pool_max(allowed, size)
-        for layer in range(trace.layers(kind)):
-            heads = [Head(kind, layer, one) for one in trace.heads(kind, layer)]
-            if small and heads:
-                maps = encode(trace.layer_weights(kind, layer), allowed, top=top)
-                yield from zip(heads, pool_max(maps, size), strict=True)
-            else:
-                for head in heads:
-                    yield head, encode(pooled_weights(trace, head, size), shown, top=top)
+        heads = trace.every_head(kind)
+        if not small:
+            pooled = in_parallel(partial(pooled_weights, trace, size=size), heads)
+            for head, weights in zip(heads, pooled, strict=True):
+                yield head, encode(weights, shown, top=top)
+            continue
+        for layer, group in itertools.groupby(heads, key=attrgetter("layer")):
+            maps = encode(trace.layer_weights(kind, layer), allowed, top=top)
+            yield from zip(group, pool_max(maps, size), strict=True)
 
 
 class Atlas:

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from core.trace.trace import BLOCK, row_blocks, without_repetition
 from transformer_viz.drawing.gradient import even_lightness
 from transformer_viz.drawing.hatch import rgba
 from transformer_viz.drawing.scales import to_levels
@@ -20,7 +21,6 @@ from transformer_viz.theme import Theme
 
 MASKED = 0
 BLANK = 1  # level 0, and whatever lies below a threshold
-_ROWS = 256  # of a large map that are encoded together, so that they stay in a core's cache
 _BY_PART = set(Scale) - {Scale.HEAD}  # which needs the largest weight of the whole map
 LEVELS = 254  # steps between level 0 (code 1) and level 1 (code 255)
 
@@ -34,17 +34,18 @@ def encode(
 ) -> np.ndarray:
     """Codes, uint8 [..., Q, K], of weights [..., Q, K] in 0 … `top` (clipped); masked where not
     allowed, bool [Q, K]. With a threshold, code 1 is for the weights below it alone."""
-    if scale in _BY_PART and weights.ndim == 2 and len(weights) > _ROWS:
-        parts = (slice(start, start + _ROWS) for start in range(0, len(weights), _ROWS))
-        return np.concatenate(
-            [encode(weights[rows], allowed[rows], scale, threshold, top) for rows in parts]
-        )
-    codes = to_levels(weights, scale, top) * np.float32(LEVELS)
-    codes += 1.5  # truncation then rounds to the nearest level
-    codes = codes.astype(np.uint8)
+    if scale in _BY_PART and weights.ndim == 2 and len(weights) > BLOCK:
+        parts = zip(row_blocks(weights), row_blocks(allowed), strict=True)
+        return np.concatenate([encode(*part, scale, threshold, top) for part in parts])
+    levels = to_levels(weights, scale, top)
+    levels *= np.float32(LEVELS)
+    levels += np.float32(1.5)  # truncation then rounds to the nearest level
+    codes = levels.astype(np.uint8)
     if threshold > 0:
         codes = np.where(weights < threshold, np.uint8(BLANK), np.maximum(codes, BLANK + 1))
-    return codes * allowed  # [..., Q, K]
+    if not without_repetition(allowed).all():
+        codes *= allowed
+    return codes  # [..., Q, K]
 
 
 def lookup_table(color_map: ColorMap, theme: Theme, *, blank: bool = False) -> np.ndarray:

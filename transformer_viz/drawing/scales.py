@@ -107,7 +107,9 @@ class Legend:
 def to_levels(weights: np.ndarray, scale: Scale, top: float = 1.0) -> np.ndarray:
     """float32 [..., R, C] of weights [..., R, C] in 0 … `top`; on the scales of a row or a head the
     largest weight is 1."""
-    weights = np.clip(weights / np.float32(top), 0, 1, dtype=np.float32)
+    if top != 1:
+        weights = weights / np.float32(top)
+    weights = np.clip(weights, 0, 1, dtype=np.float32)
     match scale:
         case Scale.ABSOLUTE:
             return weights

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.text.tokens import Token
 from core.trace.head_map import Entries, entries, head_map, mean_rows
-from core.trace.trace import AttentionKind, Floats, Head, Trace
+from core.trace.trace import AttentionKind, Floats, Head, Trace, without_repetition
 from transformer_viz.drawing.colormap import encode
 from transformer_viz.drawing.matrix import MatrixPicture
 from transformer_viz.drawing.pooling import Pyramid, pool_max
@@ -82,10 +82,11 @@ def head_picture(
     shown = head_map(trace, heads, axes.rows, axes.columns)
     weights, allowed = shown.weights, shown.allowed
     codes = encode(weights, allowed, options.scale, options.threshold, measure.top)
-    top = float(weights.max()) if largest is None else None
+    peak = float(weights.max())
+    top = peak if largest is None else None
     hidden = float(shown.hidden.sum())
-    total = float(weights.sum()) + hidden
     blank = float(weights[weights < options.threshold].sum()) if options.threshold else 0.0
+    total = float(weights.sum()) + hidden if hidden or blank else 1.0
     return HeadPicture(
         heads=tuple(heads),
         axes=axes,
@@ -96,14 +97,14 @@ def head_picture(
             row_numbers=_numbers(axes.rows),
             column_numbers=_numbers(axes.columns),
             predicted=_predicted(trace, heads[0].kind, axes.rows),
-            masked=not allowed.all(),
+            masked=not without_repetition(allowed).all(),
             legend=legend(options.scale, top, options.threshold, measure),
             hidden=shown.hidden if options.hide_specials else None,
             source=None if source is None else mean_rows(source, axes.rows),
         ),
         hidden_share=hidden / total if total else 0.0,
         blank_share=blank / total if total else 0.0,
-        peak=float(weights.max()),
+        peak=peak,
     )
 
 

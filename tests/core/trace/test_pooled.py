@@ -57,3 +57,19 @@ def test_they_are_the_largest_of_the_whole_map(
         expected = largest(trace.weights(kind, 0, head), size)
         found = pooled_weights(trace, Head(kind, 0, head), size)
         np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [40.0, 1e3])
+def test_large_scores_do_not_overflow(size: float) -> None:
+    random = np.random.default_rng(1)
+    query, key = (
+        np.float32(size**0.5) * random.standard_normal((1, 150, 8), dtype=np.float32)
+        for _ in range(2)
+    )
+    attention = ComputedAttention((LayerProjections(query, key, key),))
+    kind = AttentionKind.ENCODER_SELF
+    tokens = tuple(Token(f"▁{n}") for n in range(150))
+    trace = Trace(source_tokens=tokens, attention={kind: attention})
+    found = pooled_weights(trace, Head(kind, 0, 0), 10)
+    expected = largest(attention.weights(0, 0), 10)
+    np.testing.assert_allclose(found, expected, atol=2e-6 * np.abs(attention.scores(0, 0)).max())

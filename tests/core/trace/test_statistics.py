@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from core.text.tokens import Token, TokenKind
 from core.trace.statistics import HeadStatistics, head_statistics, statistics
-from core.trace.trace import AttentionKind, Floats, StoredAttention, Trace
+from core.trace.trace import (
+    BLOCK,
+    AttentionKind,
+    ComputedAttention,
+    Floats,
+    LayerProjections,
+    StoredAttention,
+    Trace,
+)
 
 N = 8
 
@@ -171,3 +179,34 @@ def test_a_trace_knows_its_special_keys_and_masks() -> None:
     assert (cross.special_share, cross.mean_distance) == (1, None)
     decoder = head_statistics(example, AttentionKind.DECODER_SELF, 0, 0)
     assert (decoder.special_share, decoder.entropy_limit) == (0, 0.5)
+
+
+@pytest.mark.parametrize("kind", [AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF])
+def test_of_a_long_text_some_rows_at_a_time(kind: AttentionKind) -> None:
+    random = np.random.default_rng(0)
+    count = 2 * BLOCK + 5
+    query, key = (random.standard_normal((1, count, 8), dtype=np.float32) for _ in range(2))
+    causal = kind is AttentionKind.DECODER_SELF
+    attention = ComputedAttention((LayerProjections(query, key, key),), causal=causal)
+    tokens = tuple(
+        Token("</s>", kind=TokenKind.SPECIAL) if n in (0, 40, count - 1) else Token(f"▁{n}")
+        for n in range(count)
+    )
+    trace = Trace(source_tokens=tokens, target_tokens=tokens, attention={kind: attention})
+    found = head_statistics(trace, kind, 0, 0)
+    weights = trace.weights(kind, 0, 0).astype(np.float64)
+    plain = [token.kind is not TokenKind.SPECIAL for token in tokens]
+    distance = np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
+    logarithms = np.log2(weights, where=weights > 0, out=np.zeros_like(weights))
+    assert found.entropy == pytest.approx(-(weights * logarithms).sum() / count, rel=1e-5)
+    assert found.confidence == pytest.approx(weights[:, plain].max(axis=1).mean(), rel=1e-5)
+    assert found.mean_distance == pytest.approx((weights * distance).sum() / count, rel=1e-5)
+    assert found.offset_shares == pytest.approx(
+        [np.diagonal(weights, offset).mean() for offset in (-1, 0, 1)], rel=1e-5
+    )
+    specials = weights[:, ~np.array(plain)]
+    assert found.special_share == pytest.approx(specials.sum() / count, rel=1e-5)
+    assert found.sink_share == pytest.approx(weights.mean(axis=0).max(), rel=1e-5)
+    assert found.sink_key == weights.sum(axis=0).argmax()
+    allowed = np.arange(1, count + 1) if causal else np.full(count, count)
+    assert found.entropy_limit == pytest.approx(np.log2(allowed).mean())

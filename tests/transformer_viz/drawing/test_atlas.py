@@ -7,6 +7,7 @@ from PySide6.QtGui import QFont
 
 from core.trace.pooled import pooled_weights
 from core.trace.trace import AttentionKind, Head, Trace
+from transformer_viz import parallel
 from transformer_viz.drawing import atlas as atlas_module
 from transformer_viz.drawing.atlas import Atlas, pack, row_outlines, thumbnails, tile_pixels
 from transformer_viz.drawing.atlas_layout import AtlasLayout
@@ -62,10 +63,13 @@ def test_of_large_maps_no_more_is_made_than_is_asked_for(
         return pooled_weights(trace, head, size)
 
     monkeypatch.setattr(atlas_module, "pooled_weights", counted)
-    tiles = thumbnails(make_trace())
+    monkeypatch.setattr(parallel, "MOST", 1)
+    trace = make_trace()
+    tiles = thumbnails(trace)
     next(tiles)
     next(tiles)
-    assert len(made) == 2
+    tiles.close()
+    assert len(made) <= 3 < sum(len(trace.every_head(kind)) for kind in trace.kinds)
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
