@@ -26,7 +26,7 @@ from core.heads import Head, read_gate, write_gate
 from core.npz_file import NpzArrays, open_npz
 from core.text.tokens import WORD_START, Token, TokenKind
 from core.text.words import written
-from core.trace.pieces import WORD_MARKS, located, read_tokens, word_mark
+from core.trace.pieces import WORD_MARKS, located, read_tokens, without_gaps, word_mark
 from core.trace.trace import Attention, AttentionKind, StoredAttention, Trace
 
 _ROW_SUM_TOLERANCE = 1e-2
@@ -130,7 +130,7 @@ def load_npz(path: str | Path) -> Trace:
         gates = _gates(path, file)
         text, translation = (_text(path, file, name) for name in ("text", "translation"))
         mark = _word_mark(path, file)
-    source, target, predicted = _tokens(pieces, mark)
+    source, target, predicted = _tokens(pieces, mark, text, translation)
     text = text or written(source or target)
     return Trace(
         source_tokens=located(source, text),
@@ -207,11 +207,13 @@ def _word_mark(path: Path, file: NpzArrays) -> str:
     return mark
 
 
-def _tokens(pieces: Mapping[str, list[str]], mark: str) -> list[tuple[Token, ...]]:
-    """Of each of ``_TOKENS``.
+def _tokens(
+    pieces: Mapping[str, list[str]], mark: str, text: str, translation: str
+) -> list[tuple[Token, ...]]:
+    """Return the tokens of each of ``_TOKENS``.
 
     Each side is read by what its own pieces show, since an encoder and a decoder may have different
-    tokenizers; a side that shows nothing, by what the other shows.
+    tokenizers; a side that shows nothing, by what the other shows, and else by its text.
     """
     source, target, predicted = (pieces[name] for name in _TOKENS)
     specials = pieces[_SPECIALS]
@@ -219,8 +221,15 @@ def _tokens(pieces: Mapping[str, list[str]], mark: str) -> list[tuple[Token, ...
         mark or word_mark(side, specials) for side in (source, [*target, *predicted])
     )
     marks = (of_source or of_target, *(of_target or of_source,) * 2)
-    sides = zip((source, target, predicted), marks, strict=True)
-    return [read_tokens(side, specials, its_mark) for side, its_mark in sides]
+    written_as = (text, *(translation or text * (not source),) * 2)
+    return [
+        read_tokens(side, specials, its_mark)
+        if its_mark or not its_text
+        else without_gaps(read_tokens(side, specials), its_text)
+        for side, its_mark, its_text in zip(
+            (source, target, predicted), marks, written_as, strict=True
+        )
+    ]
 
 
 def _gates(path: Path, file: NpzArrays) -> dict[Head, float]:

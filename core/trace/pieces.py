@@ -90,6 +90,22 @@ def located(tokens: Sequence[Token], text: str) -> tuple[Token, ...]:
     return tuple(placed)
 
 
+def without_gaps(tokens: Sequence[Token], text: str) -> tuple[Token, ...]:
+    """Join tokens whose pieces have no mark into the words of the text that they spell.
+
+    A piece that follows the one before without a gap continues its word: "un", "bel", "iev", "able"
+    in a text with "unbelievable". Byte-level pieces of plain ASCII say it in no other way.
+    """
+    joined: list[Token] = []
+    end = 0
+    for token in located(tokens, text):
+        if token.end > token.start == end > 0:
+            token = replace(token, piece=token.piece.removeprefix(WORD_START))
+        end = token.end
+        joined.append(token)
+    return tuple(joined)
+
+
 def _sharing(tokens: Sequence[Token], text: str, start: int) -> list[Token]:
     """The tokens that spell a stretch of the text, each with the characters that it is part of."""
     if len(tokens) == 1:

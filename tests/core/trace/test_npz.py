@@ -366,3 +366,27 @@ def test_pieces_without_a_mark_survive_being_saved_again(path: Path) -> None:
     assert again.source_tokens == loaded.source_tokens
     assert again.target_tokens == loaded.target_tokens
     assert (again.text, again.translation) == ("日本", "café")
+
+
+def test_pieces_without_marks_are_joined_by_the_text(tmp_path: Path) -> None:
+    pieces = ["un", "bel", "iev", "able", ",", "he", "said"]
+    file = {"source_tokens": pieces, "encoder_self": np.full((1, 1, 7, 7), 1 / 7)}
+    np.savez(tmp_path / "text.npz", **file, text="unbelievable, he said")
+    trace = load_npz(tmp_path / "text.npz")
+    assert [token.piece for token in trace.source_tokens] == [
+        *("▁un", "bel", "iev", "able", ",", "▁he", "▁said")
+    ]
+    np.savez(tmp_path / "alone.npz", **file)
+    assert load_npz(tmp_path / "alone.npz").text == "un bel iev able , he said"
+
+
+def test_a_decoder_without_marks_is_joined_by_its_text(tmp_path: Path) -> None:
+    causal = np.tril(np.ones((1, 1, 3, 3)))
+    np.savez(
+        tmp_path / "a.npz",
+        target_tokens=["un", "able", "now"],
+        decoder_self=causal / causal.sum(axis=-1, keepdims=True),
+        text="unable now",
+    )
+    trace = load_npz(tmp_path / "a.npz")
+    assert [token.piece for token in trace.target_tokens] == ["▁un", "able", "▁now"]
