@@ -164,7 +164,7 @@ class ModelConfig:
 
     @property
     def target_vocabulary(self) -> int:
-        """Rows of the target embedding and of the output."""
+        """The number of rows of the target embedding and of the output."""
         return self.vocab_size if self.target_vocab_size is None else self.target_vocab_size
 
     @property
@@ -192,7 +192,7 @@ class ModelConfig:
         return self.encoder_layers if encoder else self.decoder_layers
 
     def heads(self, kind: AttentionKind) -> int:
-        """Of each layer, pruned ones included."""
+        """Return the number of heads of each layer, including pruned ones."""
         encoder = kind is AttentionKind.ENCODER_SELF
         return self.encoder_heads if encoder else self.decoder_heads
 
@@ -204,7 +204,7 @@ class ModelConfig:
         )
 
     def every_head(self) -> tuple[Head, ...]:
-        """All that are left, in reading order."""
+        """Return all heads that are left, in reading order."""
         return tuple(
             Head(kind, layer, head)
             for kind in AttentionKind
@@ -213,7 +213,7 @@ class ModelConfig:
         )
 
     def require_head(self, head: Head) -> None:
-        """Raises UserError unless the model has this head."""
+        """Raise UserError unless the model has this head."""
         self._require_numbers(head)
         if head.code in self.pruned_heads:
             raise UserError(f"The head {head.name} was pruned from this model.")

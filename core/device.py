@@ -10,7 +10,8 @@ from core.errors import UserError
 
 
 def choose_device(name: str) -> torch.device:
-    """ "auto" is CUDA where there is one, else MPS, else the CPU; other names are torch's.
+    """Return the device of a name: "auto" is CUDA where available, else MPS, else the CPU; other
+    names are torch's.
 
     Raises:
         UserError: there is no such device, or it is not there.
@@ -41,7 +42,7 @@ def choose_device(name: str) -> torch.device:
 
 
 def available_threads() -> int:
-    """CPU cores this process may use."""
+    """Return the number of CPU cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

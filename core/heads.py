@@ -20,7 +20,7 @@ class AttentionKind(StrEnum):
 
     @property
     def stem(self) -> str:
-        """As the name of a head begins: encoder, decoder or cross."""
+        """The first part of a head's name: encoder, decoder or cross."""
         return self.value.removesuffix(_SELF)
 
 
@@ -33,12 +33,12 @@ class Head(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As people write it in commands and read it in tables, from 1: ``cross:4.1``."""
+        """The head's name in commands and tables, counted from 1: ``cross:4.1``."""
         return f"{self.kind.stem}:{self.layer + 1}.{self.head + 1}"
 
     @property
     def code(self) -> str:
-        """As files and JSON keep it, from 0: ``cross.3.0``."""
+        """The head's name in files and JSON, counted from 0: ``cross.3.0``."""
         return f"{self.kind.value}.{self.layer}.{self.head}"
 
 
@@ -114,7 +114,7 @@ def read_gate(text: str) -> tuple[Head, float]:
 
 
 def write_gate(head: Head, factor: float) -> str:
-    """As files keep it and ``read_gate`` reads it back: ``cross.3.0=0.5``."""
+    """Format a gate as files keep it and ``read_gate`` reads it: ``cross.3.0=0.5``."""
     return f"{head.code}={factor!r}"
 
 

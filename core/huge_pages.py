@@ -6,7 +6,8 @@ import os
 
 
 def ask_for_huge_pages() -> None:
-    """For torch's tensors, if none was made yet; the environment may say otherwise.
+    """Request huge pages for torch's tensors, if none was made yet; the environment may say
+    otherwise.
 
     Models are read whole at every decoding step: with pages of 4 KB the processor looks up
     where they are tens of thousands of times.

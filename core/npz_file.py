@@ -73,7 +73,7 @@ class NpzArrays:
             raise UserError(f"{path} has two arrays of one name; it is damaged.")
 
     def layout(self, name: str) -> Layout:
-        """Shape and type, as its header says and its size in the file confirms.
+        """Return shape and type, as the array's header says and its size in the file confirms.
 
         Raises:
             UserError: it is damaged, or holds Python objects.

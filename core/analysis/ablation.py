@@ -26,7 +26,7 @@ MINIMAL_PAIRS = 200
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """Of a model over a sample.
+    """How good a model's translations of a sample are.
 
     Attributes:
         loss: mean cross-entropy of a token of the first references, nats.
@@ -53,7 +53,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """With all heads on: what the model makes of the sample, and how much its loss hangs on each
+    """What a model makes of the sample with all heads on, and how much its loss depends on each
     head, by ``Head.code`` (see ``core.analysis.importance``)."""
 
     measured: Measured
@@ -62,7 +62,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Of gates; ``changed``: per cent of the translations that became another text."""
+    """What gates change; ``changed`` is the percentage of translations that became another text."""
 
     after: Quality
     changed: float
@@ -86,7 +86,7 @@ def baseline(
     seed: int = 0,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Baseline:
-    """As ``measure``, of which ``progress`` is told; it counts to 3 · sentences."""
+    """Measure with all heads on, as ``measure`` does; ``progress`` counts to 3 · sentences."""
     count = len(sample.sources)
     measured = measure(model, tokenizer, sample, search=search, seed=seed, progress=progress)
     sides = tokenizer.encode_all(sample.sources), tokenizer.target.encode_all(sample.targets)
@@ -110,7 +110,8 @@ def measure(
     seed: int = 0,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Measured:
-    """
+    """Translate the sample and score the translations.
+
     Args:
         model: in evaluation mode; inside ``gated``, with those gates.
         sample: with translations.

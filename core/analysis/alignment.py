@@ -29,7 +29,7 @@ WordLink = tuple[int, int]
 def alignment_error_rate(
     found: Collection[WordLink], sure: Collection[WordLink], possible: Collection[WordLink]
 ) -> float:
-    """1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), where S ⊆ P (Och and Ney 2003).
+    """Return 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), where S ⊆ P (Och and Ney 2003).
 
     Raises:
         ValueError: both ``found`` and ``sure`` are empty, or a sure link is not possible.
@@ -67,7 +67,7 @@ class AlignmentErrors:
         return int(self.of_heads.argmin())
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values; a layer without heads is null."""
+        """Return JSON values; a layer without heads is null."""
         heads = [
             {"name": head.name, "layer": head.layer, "head": head.head, "error": float(error)}
             for head, error in zip(self.heads, self.of_heads, strict=True)
@@ -89,7 +89,7 @@ def alignment_errors(
     *,
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[Reading, AlignmentErrors]:
-    """Of one or more sentences whose right translation is forced upon the decoder.
+    """Measure one or more sentences whose correct translation is forced upon the decoder.
 
     Args:
         model: in evaluation mode, with a head of cross-attention.
@@ -105,7 +105,7 @@ def alignment_errors(
 
 
 class AlignmentTally:
-    """Counts pass by pass, of passes that are made for other counts too.
+    """Counts pass by pass, for passes that are made for other counts too.
 
     Attributes:
         pairs: the sentences as the passes take them.
@@ -118,7 +118,7 @@ class AlignmentTally:
         self.pairs = [one.pair for one in self._worded]
 
     def add(self, passed: Pass) -> None:
-        """``passed.indices`` count in ``pairs``."""
+        """Count a pass; ``passed.indices`` are places in ``pairs``."""
         pairs = [self._worded[index] for index in passed.indices]
         sentences = [self._sentences[index] for index in passed.indices]
         for reading, counts in self._counts.items():

@@ -46,12 +46,13 @@ class Rows:
     rivals: Tensor
 
     def of(self, sentence: int) -> Rows:
-        """Those of one sentence, without the first dimension."""
+        """Return the rows of one sentence, without the first dimension."""
         return Rows(self.counted[sentence], self.wanted[sentence], self.rivals[sentence])
 
 
 class Claim(ABC):
-    """
+    """A statement about what a head does, with the score and the threshold that decide it.
+
     Attributes:
         by_rows: whether a head's score is the mean over all rows, or over sentences.
         is_share: whether the score is a share of rows, which says nothing of how much weight is
@@ -78,14 +79,15 @@ class Claim(ABC):
 
     @abstractmethod
     def score(self, weights: Tensor, rows: Rows) -> Tensor:
-        """Of each row in each head, [B, H, Q] from [B, H, Q, K]; of rows not counted anything."""
+        """Return the score of each row in each head, [B, H, Q] from [B, H, Q, K]; rows that are not
+        counted have any value."""
 
     @abstractmethod
     def even(self, rows: Rows) -> Tensor:
         """What a head scores that spreads its weight evenly, [B, Q]: the baseline."""
 
     def witness(self, weights: Tensor, rows: Rows, *, against: bool) -> tuple[int, int]:
-        """Of one map [Q, K] the cell that speaks most for the claim, or against it."""
+        """Return the cell of one map [Q, K] that speaks most for the claim, or against it."""
         mask = rows.rivals & ~rows.wanted if against else rows.wanted
         mask = mask & rows.counted[:, None]
         if not mask.any():
@@ -127,7 +129,7 @@ class _Weight(Claim):
 
 @dataclass(frozen=True, slots=True)
 class Positional(_Heaviest):
-    """Looks at the token ``offset`` places away, in nine of ten rows that have such a one."""
+    """A head attends to the token ``offset`` places away, in nine of ten rows that have one."""
 
     offset: int
 
@@ -153,7 +155,8 @@ class Positional(_Heaviest):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sink(_Weight):
-    """Rests on one token whatever the query is; ``where`` is "end", "first" or "final mark"."""
+    """A head mostly attends to one token whatever the query is; ``where`` is "end", "first" or
+    "final mark"."""
 
     where: str
     marks: Tensor  # [V], which ids are punctuation
@@ -183,7 +186,7 @@ class Sink(_Weight):
 
 @dataclass(frozen=True, slots=True)
 class Diagonal(_Weight):
-    """Follows the source along as the target grows."""
+    """A head follows the source along as the target grows."""
 
     @property
     def role(self) -> str:
@@ -201,7 +204,8 @@ class Diagonal(_Weight):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RareWord(_Heaviest):
-    """Looks at the rarest token of a sentence that has one beyond the most ``frequent``."""
+    """A head attends to the rarest token of a sentence that has one beyond the most
+    ``frequent``."""
 
     counts: Tensor  # [V]
     frequent: int = FREQUENT_TOKENS
@@ -232,7 +236,8 @@ class RareWord(_Heaviest):
 
 @dataclass(frozen=True, slots=True)
 class Broad(Claim):
-    """Leaves most to others than the heaviest token, in rows of ``FEWEST_KEYS`` keys or more."""
+    """A head leaves most weight to tokens other than the heaviest, in rows of ``FEWEST_KEYS`` keys
+    or more."""
 
     @property
     def role(self) -> str:

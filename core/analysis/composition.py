@@ -45,11 +45,12 @@ class Composition:
     prefix: tuple[Floats, ...] = ()
 
     def maps(self, kind: AttentionKind) -> tuple[Floats, ...]:
-        """[Q, K] after each layer; nothing for a kind that cannot be composed."""
+        """Return the map [Q, K] after each layer; none for a kind that cannot be composed."""
         return {E: self.encoder, D: self.prefix, C: self.source}[kind]
 
     def source_share(self, layer: int = -1) -> Floats:
-        """[T], the source's share after a decoder layer; the prefix has the rest."""
+        """Return the source's share of each position after a decoder layer, [T]; the prefix has the
+        rest."""
         share: Floats = self.source[layer].sum(axis=1)
         return share
 

@@ -17,7 +17,7 @@ from core.trace.trace import Floats, Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contributions:
-    """Of one trace, by the model that made it.
+    """What each token contributes in one trace, computed by the model that made it.
 
     Attributes:
         lengths: ‖f_h(x_j)‖ of the heads that each layer has, [H, K]: the length of what a head
@@ -35,8 +35,8 @@ class Contributions:
     error: float
 
     def norm(self, kind: AttentionKind, layer: int, head: int) -> Floats:
-        """‖A[i, j] f(x_j)‖ = A[i, j] ‖f(x_j)‖ of one head, [Q, K] (Kobayashi et al. 2020, arXiv
-        2004.10102)."""
+        """Return ‖A[i, j] f(x_j)‖ = A[i, j] ‖f(x_j)‖ of one head, [Q, K] (Kobayashi et al. 2020,
+        arXiv 2004.10102)."""
         return self.norm_trace().weights(kind, layer, head)
 
     def norm_trace(self) -> Trace:
@@ -45,7 +45,7 @@ class Contributions:
         return replace(self.trace, attention=norms)
 
     def layer_norm_trace(self) -> Trace:
-        """… with the norm of what all heads of its layer moved together."""
+        """Return the trace with the norms of what all heads of a layer contribute together."""
         return layer_trace(self.trace, self.layer_norms)
 
 

@@ -83,7 +83,7 @@ def decompose(
 
 
 def require_decomposable(trace: Trace) -> None:
-    """Raises UserError where ``decompose`` would, without a model."""
+    """Raise UserError where ``decompose`` would, without a model."""
     if not trace.has_ids:
         raise UserError(
             "This trace contains only weights; norms need the model that computed them."

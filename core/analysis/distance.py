@@ -73,12 +73,12 @@ class Reach:
 
     @property
     def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """[D] each, the ends of the 95 % interval of ``model``."""
+        """Return the ends of the 95% interval of ``model``, [D] each."""
         low, high = zip(*(wilson_interval(one, self.sentences) for one in self.model), strict=True)
         return np.array(low), np.array(high)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values; the heads as a list, each with its accuracy by distance."""
+        """Return JSON values; the heads are a list, each with its accuracy by distance."""
         both = {} if self.both is None else {"both": self.both.tolist()}
         return {
             "relation": self.relation,
@@ -136,7 +136,8 @@ def distance_probe(
 
 
 def stretchable_sentences(kind: DependencyKind, *, seed: int) -> Iterator[Sentence]:
-    """Without end, from the test split; of coreference both sentences of minimal pairs."""
+    """Yield sentences of the test split without end; of coreference, both sentences of minimal
+    pairs."""
     if kind is DependencyKind.COREFERENCE:
         for pair in minimal_pairs(sys.maxsize, seed=seed, split="test"):
             if find_gap(pair[0], kind) is not None:

@@ -25,7 +25,7 @@ SHOWN = 10
 
 
 class Cell(NamedTuple):
-    """Tokens of a map as in the `Trace` of the pair."""
+    """A cell of a map, as tokens of the `Trace` of the pair."""
 
     query: int
     key: int
@@ -52,7 +52,7 @@ class Evidence:
 
 
 class Choice(NamedTuple):
-    """Indices of sentences, the most telling first; none is in both."""
+    """The indices of chosen sentences, the clearest first; no sentence is in both lists."""
 
     best: list[int]
     worst: list[int]
@@ -61,7 +61,7 @@ class Choice(NamedTuple):
 def best_and_worst(
     scores: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], texts: Sequence[Hashable]
 ) -> Choice:
-    """At most ``SHOWN`` of each, no text twice; of equal scores the sentence with more rows.
+    """Choose at most ``SHOWN`` of each, no text twice; of equal scores the sentence with more rows.
 
     Args:
         scores: [N], of each sentence; not a number where the claim says nothing about it.
@@ -97,7 +97,8 @@ def witnesses(
     *,
     progress: Callable[[float], None] = lambda share: None,
 ) -> list[Mapping[int, Cell]]:
-    """For each of ``wanted`` the cell of each sentence chosen, by the number of the sentence.
+    """Return the chosen cell of each sentence for each entry of ``wanted``, by the sentence's
+    number.
 
     Args:
         model: in evaluation mode.

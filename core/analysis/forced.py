@@ -26,7 +26,8 @@ COUNTED_GRAMMAR = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ForcedPairs:
-    """
+    """The pairs of a sample as a model sees them, with the target forced upon the decoder.
+
     Attributes:
         pairs: one or more.
         gold: the generated sentences that they are; empty for other samples.
@@ -45,7 +46,8 @@ def forced_pairs(
     *,
     progress: Callable[[int], None] = lambda done: None,
 ) -> ForcedPairs:
-    """With the first translation of each source, or the model's own greedy one where it has none.
+    """Encode the sample with the first translation of each source, or the model's own greedy one
+    where it has none.
 
     Args:
         model: in evaluation mode.

@@ -81,7 +81,7 @@ class GoldScore:
 
     @property
     def passed(self) -> NDArray[np.bool_]:
-        """[N], whether the head does what is asked for."""
+        """Whether each head answers the question, [N]."""
         pairs = zip(self.accuracy.tolist(), self.weight.tolist(), strict=True)
         return np.array(
             [holds(share, self.links, self.threshold, weight) for share, weight in pairs], np.bool_
@@ -89,12 +89,12 @@ class GoldScore:
 
     @property
     def lower(self) -> NDArray[np.float64]:
-        """[N], the lower end of the 95% interval of the accuracy."""
+        """The lower end of the 95% interval of each accuracy, [N]."""
         return np.array([lower_bound(share, self.links) for share in self.accuracy.tolist()])
 
     @property
     def weight(self) -> NDArray[np.float64]:
-        """[N], the mean weight on the gold words."""
+        """The mean weight on the gold words, [N]."""
         weight: NDArray[np.float64] = self.weights.mean(axis=0, dtype=np.float64)
         return weight
 
@@ -117,7 +117,7 @@ class GoldScore:
 
     @property
     def accuracy(self) -> NDArray[np.float64]:
-        """[N], 0 to 1."""
+        """The share of links that each head answers correctly, [N], 0 to 1."""
         accuracy: NDArray[np.float64] = self.hits.mean(axis=0, dtype=np.float64)
         return accuracy
 
@@ -158,7 +158,7 @@ class _Found:
 
 
 class GoldTally:
-    """Counts pass by pass, of passes that are made for other counts too.
+    """Counts pass by pass, for passes that are made for other counts too.
 
     Attributes:
         worded: the sentences with the words of their ids.
@@ -173,7 +173,7 @@ class GoldTally:
         relations: Mapping[str, frozenset[DependencyKind]] = RELATIONS,
         wanted: Callable[[Question], bool] = lambda question: True,
     ) -> None:
-        """``wanted``: which questions to count."""
+        """Count the questions in ``wanted``."""
         self._sentences = sentences
         self.worded = [worded(sentence, tokenizer) for sentence in sentences]
         self._relations = relations
@@ -183,7 +183,7 @@ class GoldTally:
         self.pairs = [one.pair for one in self.worded]
 
     def add(self, passed: Pass) -> None:
-        """``passed.indices`` count in ``pairs``."""
+        """Count a pass; ``passed.indices`` are places in ``pairs``."""
         links: dict[tuple[AttentionKind, Reading | None], list[tuple[int, Link]]]
         links = defaultdict(list)
         for row, index in enumerate(passed.indices):

@@ -62,7 +62,7 @@ PARTS: Mapping[str, str] = MappingProxyType(
 
 
 class Direction(StrEnum):
-    """From the word that needs another one to that one, or back."""
+    """The way of a link: from the word that needs another one to that one, or back."""
 
     FORWARD = "forward"
     BACKWARD = "backward"

@@ -24,7 +24,7 @@ class Verdict(NamedTuple):
 
     @property
     def sort(self) -> str:
-        """Without the offset, which differs from head to head."""
+        """The name of the role without the offset, which differs from head to head."""
         return self.role.partition("(")[0]
 
 

@@ -53,7 +53,7 @@ def measure_heads(
     frequent_tokens: int = FREQUENT_TOKENS,
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[MeasuredHead]:
-    """All heads, kind by kind, layer by layer.
+    """Measure all heads, kind by kind, layer by layer.
 
     Args:
         model: in evaluation mode.

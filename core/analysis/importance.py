@@ -40,7 +40,7 @@ def importance(
     batch_tokens: int = 1500,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Importance:
-    """I_h of every head, in nats a token: [L, H] for each kind, not a number for a pruned head.
+    """Return I_h of every head in nats per token: [L, H] for each kind, NaN for a pruned head.
 
     Args:
         model: in evaluation mode.
@@ -63,7 +63,8 @@ def importance(
 
 
 def layer_normalised(values: Importance) -> Importance:
-    """I_h / ‖I‖₂ over the heads of a layer, as the paper compares layers; [L, H] of each kind."""
+    """Return I_h / ‖I‖₂ over the heads of a layer, as the paper compares layers; [L, H] for each
+    kind."""
     return {
         kind: of_kind / np.sqrt(np.nansum(of_kind**2, axis=1, keepdims=True))
         for kind, of_kind in values.items()

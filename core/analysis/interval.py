@@ -9,7 +9,7 @@ Z = 1.959964
 
 
 def wilson_interval(share: float, count: int) -> tuple[float, float]:
-    """Both ends of the 95 % interval of a share of ``count`` independent cases (Wilson 1927).
+    """Return both ends of the 95% interval of a share of ``count`` independent cases (Wilson 1927).
 
     Unlike the normal approximation it is right for shares near 0 and 1, and stays within them.
     """

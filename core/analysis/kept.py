@@ -44,7 +44,7 @@ class Kept:
         self._path = folder / f"{digest.hexdigest()}.json"
 
     def read(self) -> Baseline | None:
-        """None where there is nothing, or nothing that can be read."""
+        """Return what was kept, or None if there is nothing that can be read."""
         try:
             values = json.loads(self._path.read_text(encoding="utf-8"))
             quality = values["measured"]["quality"]
@@ -56,7 +56,8 @@ class Kept:
             return None
 
     def write(self, baseline: Baseline) -> None:
-        """And drop the oldest of these files; all others in the folder stay.
+        """Write the measurements and drop the oldest of these files; other files in the folder
+        stay.
 
         Raises:
             UserError: it cannot be written.

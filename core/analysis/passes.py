@@ -34,7 +34,7 @@ class Pair:
 
     @property
     def length(self) -> int:
-        """Tokens of the longer side, the end or begin token included."""
+        """The number of tokens of the longer side, including the end or begin token."""
         return 1 + max(len(self.source_ids), len(self.target_ids))
 
 
@@ -72,7 +72,7 @@ class Pass:
         return len(self._recorded(kind))
 
     def heads(self, kind: AttentionKind) -> tuple[Head, ...]:
-        """All layers' heads, in the order of their maps."""
+        """The heads of all layers, in the order of their maps."""
         return tuple(
             Head(kind, layer, head)
             for layer in range(self.layers(kind))
@@ -88,22 +88,23 @@ class Pass:
         return self.fed if kind is AttentionKind.DECODER_SELF else self.source
 
     def query_lengths(self, kind: AttentionKind) -> Tensor:
-        """[B]"""
+        """The number of real queries of each pair, [B]."""
         return self.source_lengths if kind is AttentionKind.ENCODER_SELF else self.target_lengths
 
     def key_lengths(self, kind: AttentionKind) -> Tensor:
-        """[B]"""
+        """The number of real keys of each pair, [B]."""
         return self.target_lengths if kind is AttentionKind.DECODER_SELF else self.source_lengths
 
     def allowed(self, kind: AttentionKind) -> Tensor:
-        """Real queries on real keys that the mask lets them attend to, [B, Q, K]."""
+        """Return which real keys the mask lets each real query attend to, [B, Q, K]."""
         queries, keys = self.queries(kind).shape[1], self.keys(kind).shape[1]
         real_queries = _real(self.query_lengths(kind), queries)
         allowed = real_queries[:, :, None] & _real(self.key_lengths(kind), keys)[:, None, :]
         return allowed.tril() if kind is AttentionKind.DECODER_SELF else allowed
 
     def weights(self, kind: AttentionKind, layer: int) -> Tensor:
-        """[B, H, Q, K]; rows of real queries add up to 1, all other cells are 0."""
+        """Return the weights [B, H, Q, K]; rows of real queries add up to 1, all other cells are
+        0."""
         recorded = self._recorded(kind)[layer]
         return attention_weights(recorded.query, recorded.key, self.allowed(kind)[:, None])
 
@@ -131,7 +132,7 @@ def recorded_passes(
 
 @torch.inference_mode()
 def recorded_pass(model: Transformer, pairs: Sequence[Pair], indices: Sequence[int]) -> Pass:
-    """All pairs in one batch."""
+    """Record all pairs in one batch."""
     config = model.config
     source = source_batch(model, [pair.source_ids for pair in pairs])
     fed = padded([[config.bos_id, *pair.target_ids] for pair in pairs], config.pad_id, model.device)

@@ -55,7 +55,7 @@ class Role:
 
 
 def one_of_each(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Of each sort of claim one: the offset that most rows have, the token most of a sink."""
+    """Choose one claim of each sort: the offset that most rows have, the token most of a sink."""
     chosen = []
     for sort, group in groupby(outcomes, lambda outcome: type(outcome.claim)):
         by_hits = sort is Positional
@@ -66,7 +66,8 @@ def one_of_each(outcomes: Sequence[Outcome]) -> list[Outcome]:
 def measured_role(
     outcome: Outcome, choice: Choice, cells: Mapping[int, Cell], pairs: Sequence[Pair]
 ) -> Role:
-    """``cells``: of each sentence chosen the one that speaks for the claim or against it."""
+    """Return a role with its evidence; ``cells`` has the cell of each chosen sentence that speaks
+    for the claim or against it."""
 
     def evidence(sentences: Sequence[int]) -> tuple[Evidence, ...]:
         return tuple(
@@ -95,7 +96,7 @@ def measured_role(
 
 
 def gold_roles(scores: Sequence[GoldScore], pairs: Sequence[Pair]) -> Iterator[tuple[Head, Role]]:
-    """Of each relation, for each head, the direction and reading in which it is best.
+    """Return for each relation and head the direction and reading in which the head is best.
 
     A role of a head that aligns words counts only if the head also passes on the links that
     aligning does not explain, and a part of a more general relation only if the head has not the

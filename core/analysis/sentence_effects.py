@@ -81,7 +81,7 @@ def sentence_effects(
     search: SearchConfig = GREEDY,
     check: Callable[[], None] = proceed,
 ) -> Iterator[Whole | SentenceEffect]:
-    """First the sentence with all heads on, then each setting in its order.
+    """Measure the sentence first with all heads on, then with each setting in order.
 
     The model is as it was whenever something is handed out, so it may be used between two results.
 

@@ -46,7 +46,7 @@ class Cells:
 
     @classmethod
     def of(cls, batch: Pass, kind: AttentionKind, special: Tensor) -> Cells:
-        """``special`` [V]: which ids of the vocabulary are special tokens."""
+        """Classify the cells of a pass; ``special`` [V] says which ids are special tokens."""
         allowed = batch.allowed(kind)
         return cls(
             kind=kind,
@@ -63,7 +63,7 @@ class Cells:
         return self.allowed.any(dim=2)
 
     def diagonal(self) -> Tensor:
-        """For query i of m the key round(i · n / m) of n, [B, Q, K]."""
+        """Return the key round(i · n / m) of n for each query i of m, [B, Q, K]."""
         rows = torch.arange(self.allowed.shape[1], device=self.allowed.device)
         keys = torch.arange(self.allowed.shape[2], device=self.allowed.device)
         straight = (rows * self.keys[:, None] / self.queries[:, None] + 0.5).floor()  # [B, Q]
@@ -72,7 +72,8 @@ class Cells:
 
 
 def sentence_statistics(weights: Tensor, cells: Cells) -> dict[str, Tensor]:
-    """Of each sentence and head, [B, H] each; not a number where the sentence has no such row.
+    """Return statistics of each sentence and head, [B, H] each; NaN where the sentence has no such
+    row.
 
     weights [B, H, Q, K], 0 outside ``cells.allowed``.
     """
@@ -99,7 +100,7 @@ def sentence_statistics(weights: Tensor, cells: Cells) -> dict[str, Tensor]:
 
 
 def by_offset(weights: Tensor) -> Tensor:
-    """Σ_i A[i, i + k] for k = 1 − Q … K − 1: [B, H, Q, K] → [B, H, Q + K − 1]."""
+    """Return Σ_i A[i, i + k] for k = 1 − Q … K − 1: [B, H, Q, K] → [B, H, Q + K − 1]."""
     queries, keys = weights.shape[-2:]
     width = queries + keys - 1
     # In rows one longer than the result each row begins one place further to the right.
@@ -110,7 +111,7 @@ def by_offset(weights: Tensor) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class CorpusStatistics:
-    """Means over the sentences; None where the kind of attention has no such number.
+    """A head's means over the sentences; None where the kind of attention has no such number.
 
     Attributes:
         confidence, entropy, mean_distance, offset_shares, special_share: as in `HeadStatistics`.
@@ -145,7 +146,7 @@ class StatisticsSum:
         self._sentences: Counter[tuple[AttentionKind, int]] = Counter()
 
     def add(self, layer: int, weights: Tensor, cells: Cells) -> None:
-        """weights [B, H, Q, K] of one layer of one kind."""
+        """Add the weights [B, H, Q, K] of one layer of one kind."""
         block = (cells.kind, layer)
         for name, values in sentence_statistics(weights, cells).items():
             self._add((*block, name), values)
@@ -172,7 +173,8 @@ class StatisticsSum:
         self._counts[key] = _summed(self._counts.get(key), known)
 
     def of(self, head: Head, place: int) -> CorpusStatistics:
-        """``place``: of the head among those that its layer has."""
+        """Return the statistics of a head; ``place`` is its place among those that its layer
+        has."""
         block = (head.kind, head.layer)
 
         def mean(name: str) -> float:

@@ -103,7 +103,7 @@ class ClaimTally:
     def add(
         self, passed: Pass, kind: AttentionKind, layer: int, weights: Tensor, rows: dict[int, Rows]
     ) -> None:
-        """weights [B, H, Q, K] of one layer."""
+        """Add the weights [B, H, Q, K] of one layer."""
         for number, of_claim in rows.items():
             key = (number, kind, layer)
             if key not in self._scores:
@@ -118,7 +118,8 @@ class ClaimTally:
                 of_layer[passed.indices] = _row_means(on_wanted, of_claim).cpu().numpy()
 
     def outcomes(self, kind: AttentionKind, layer: int, place: int) -> list[Outcome]:
-        """Of the claims that count a row at all; ``place`` of the head within its layer."""
+        """Return the outcomes of claims that count at least one row; ``place`` is that of the head
+        within its layer."""
         found = []
         for number, claim in enumerate(self.claims):
             rows = self._rows.get((number, kind))

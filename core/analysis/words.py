@@ -24,14 +24,14 @@ NO_WORD = -1
 
 
 class Reading(StrEnum):
-    """Which word a decoder row stands for: the one it is fed or the one it predicts."""
+    """The word that a decoder row stands for: the one it is fed or the one it predicts."""
 
     FED = "fed"
     PREDICTED = "predicted"
 
 
 def readings(kind: AttentionKind) -> tuple[Reading | None, ...]:
-    """Those that rows of this kind have; the encoder's rows are their tokens."""
+    """Return the readings that rows of this kind have; the encoder's rows are their tokens."""
     return (None,) if kind is AttentionKind.ENCODER_SELF else tuple(Reading)
 
 
@@ -91,7 +91,7 @@ class WordMaps:
         kind: AttentionKind,
         reading: Reading | None,
     ) -> None:
-        """``pairs``: those of the pass, in its order."""
+        """Prepare the words of ``pairs``, those of the pass in its order."""
         device = passed.source.device
         rows = _members([pair.rows(kind, reading) for pair in pairs], device)  # [B, Q, R]
         means = rows / rows.sum(dim=1, keepdim=True).clamp(min=1.0)
@@ -101,7 +101,7 @@ class WordMaps:
         self._kind = kind
 
     def weights(self, layer: int) -> Tensor:
-        """[B, H, R, C]"""
+        """Return the weights between words, [B, H, R, C]."""
         return self._means @ (self._passed.weights(self._kind, layer) @ self._columns)
 
 

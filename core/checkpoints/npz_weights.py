@@ -28,10 +28,11 @@ _BY_PIECE = frozenset(
 
 
 class MarianWeights:
-    """Marian's weights in the layout of our model.
+    """A Marian model's weights in the layout of our model.
 
     Matrices are transposed, because Marian computes x W and our model x Wᵀ. The padding, for which
-    Marian has no embedding, gets a row of zeros."""
+    Marian has no embedding, gets a row of zeros.
+    """
 
     def __init__(self, arrays: NpzArrays, pad_id: int) -> None:
         self._arrays = arrays

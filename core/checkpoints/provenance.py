@@ -20,7 +20,8 @@ Check = Callable[[Any], bool]
 
 
 class Provenance(NamedTuple):
-    """
+    """What is known about a model's origin, training and scores.
+
     Attributes:
         values: the entries of the right form.
         left_out: the names of the others, such as "decoding" or "scores.gold".

@@ -2,5 +2,5 @@
 
 
 class RefusedError(Exception):
-    """Part of an error sentence, without the model's name and the full stop; shown as a
-    ``UserError``."""
+    """The error whose text is a sentence without the model's name and the full stop; it is shown as
+    a ``UserError``."""

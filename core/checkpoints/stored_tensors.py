@@ -13,8 +13,8 @@ from core.errors import UserError
 
 
 class StoredTensors(Mapping[str, Tensor]):
-    """Tensors of a file by name. None of them stays in memory, except for mapped pages while the
-    file is open."""
+    """The tensors of a file by name. None of them stays in memory, except for mapped pages while
+    the file is open."""
 
     def __init__(self, path: str | Path) -> None:
         """

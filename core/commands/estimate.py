@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Raises UserError for wrong settings and for data that cannot be used."""
+    """Run the command; raises UserError for wrong settings and for data that cannot be read."""
     from core.training.trial import try_run
 
     config = configuration(args)

@@ -105,7 +105,7 @@ def _header(path: Path) -> Header:
 
 
 def parameter_count(config: ModelConfig) -> int:
-    """Exact, from shapes alone."""
+    """Return the exact number of parameters, computed from shapes alone."""
     from core.model.uninitialised import uninitialised
 
     return uninitialised(config).parameter_count()

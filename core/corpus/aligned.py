@@ -24,7 +24,7 @@ _END = b"\n"  # stands where a file has ended; no line holds it
 
 
 def pair_reader(spec: str) -> PairReader:
-    """For whatever a spec names; raises UserError if a file cannot be opened."""
+    """Return a reader for whatever a spec names; raises UserError if a file cannot be opened."""
     files, languages, columns = parse(spec)
     if len(files) == 1 and TMX.search(files[0].name):
         return TmxReader(files[0], languages)
@@ -55,7 +55,7 @@ class AlignedReader:
 
     @property
     def position(self) -> int:
-        """Bytes of the files on disk that have been read."""
+        """The number of bytes of the files on disk that have been read."""
         return sum(file.position for file in self._files)
 
     def __iter__(self) -> Iterator[Row]:
@@ -182,21 +182,21 @@ PairReader = AlignedReader | TmxReader
 
 @dataclass(frozen=True, slots=True)
 class AlignedText:
-    """Pairs of one source and one target sentence, none of them empty."""
+    """All pairs of one source and one target sentence, none of them empty."""
 
     pairs: tuple[tuple[str, str], ...]
     report: ReadReport
 
 
 def read_aligned(spec: str) -> AlignedText:
-    """All pairs of a spec at once; raises UserError as its ``pair_reader`` does."""
+    """Read all pairs of a spec at once; raises UserError as its ``pair_reader`` does."""
     reader = pair_reader(spec)
     pairs = tuple((source, target) for _, source, target in reader)
     return AlignedText(pairs, reader.report)
 
 
 def read_lines(path: Path) -> list[str]:
-    """All lines of a text file, empty ones included, without their line ends.
+    """Read all lines of a text file, including empty ones, without their line ends.
 
     Raises:
         UserError: the file cannot be read, or a line is not UTF-8.

@@ -29,7 +29,8 @@ _SHOWN = 30
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """
+    """The columns of a table that contain source and target.
+
     Attributes:
         source, target: columns, from 0.
         header: whether the first line names the columns.

@@ -15,7 +15,8 @@ _SHOWN = 30
 
 
 def wide_encoding(head: bytes) -> str | None:
-    """UTF-16 or UTF-32 for the first bytes of such a text, with a byte-order mark or without."""
+    """Return UTF-16 or UTF-32 for the first bytes of such a text, with a byte-order mark or
+    without."""
     for mark, name in _MARKS.items():
         if head.startswith(mark):
             return name

@@ -44,7 +44,7 @@ class PackedFile:
 
     @property
     def position(self) -> int:
-        """Bytes of the file on disk that have been read."""
+        """The number of bytes of the file on disk that have been read."""
         return 0 if self._file.closed else self._file.tell()
 
     @contextmanager

@@ -17,7 +17,8 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Ragged:
-    """n sequences; sequence i is ``offsets[i]`` up to ``offsets[i + 1]`` of the joined segments.
+    """A batch of n sequences; sequence i is ``offsets[i]`` up to ``offsets[i + 1]`` of the joined
+    segments.
 
     The arrays may be memory maps; only what is asked for is read. Several segments stand for one
     array without being copied together.
@@ -35,7 +36,7 @@ class Ragged:
 
     @classmethod
     def empty(cls, count: int) -> Ragged:
-        """``count`` sequences without values, in no memory."""
+        """Return ``count`` sequences without values, in no memory."""
         return cls((), np.broadcast_to(np.zeros(1, np.int64), count + 1))
 
     @classmethod
@@ -59,7 +60,8 @@ class Ragged:
         return np.diff(self.offsets).astype(np.int32)
 
     def gather(self, indices: Sequence[int] | Indices) -> tuple[Indices, Indices]:
-        """Values of the chosen sequences, one after another, and how many each has: [r]."""
+        """Return the values of the chosen sequences, one after another, and how many each has:
+        [r]."""
         chosen = np.asarray(indices, dtype=np.int64)
         starts = self.offsets[chosen]
         lengths = self.offsets[chosen + 1] - starts

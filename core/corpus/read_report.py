@@ -54,7 +54,7 @@ class Found:
             insort(self.lines, line)
 
     def describe(self, what: str, counted: str = "line") -> str:
-        """ "12 × an empty side (lines 3, 8, 9, …)"."""
+        """Return "12 × an empty side (lines 3, 8, 9, …)"."""
         numbers = ", ".join(f"{line:,}" for line in self.lines)
         more = ", …" if self.count > len(self.lines) == NAMED_LINES else ""
         return f"{self.count:,} × {what} ({counted}{'s'[: len(self.lines) > 1]} {numbers}{more})"
@@ -80,7 +80,8 @@ class ReadReport:
         self.problems.setdefault(problem, Found()).note(line)
 
     def note_not_utf8(self, line: int, raw: bytes) -> None:
-        """With the encoding that the first such line seems to have."""
+        """Note a line that is not UTF-8, with the encoding that the first such line seems to
+        have."""
         word = as_windows_1252(raw)
         if word is not None and Problem.NOT_UTF8 not in self.problems:
             self.remarks.append(
@@ -94,7 +95,8 @@ class ReadReport:
         return sum(found.count for problem, found in self.problems.items() if problem in BROKEN)
 
     def summary(self) -> str:
-        """For people: "train.tsv: 12 lines, 10 pairs; 2 × an empty side (lines 3, 4)"."""
+        """Describe the reading in words: "train.tsv: 12 lines, 10 pairs; 2 × an empty side (lines
+        3, 4)"."""
         return "; ".join(
             [
                 f"{self.name}: {counted(self.lines, self.counted)}, {counted(self.pairs, 'pair')}",

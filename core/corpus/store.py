@@ -66,7 +66,7 @@ class PairStore:
     """The store in a folder; opened again, it goes on after the last chunk that was appended."""
 
     def __init__(self, folder: Path, made_of: Mapping[str, Any], vocab_size: int) -> None:
-        """Nothing is written before ``append``.
+        """Prepare a store; nothing is written before ``append``.
 
         Args:
             made_of: what the ids depend on, as JSON values. A store that was made of something
@@ -108,14 +108,14 @@ class PairStore:
         self._write_record()
 
     def finish(self) -> None:
-        """Nothing more will be appended."""
+        """Complete the store; nothing more will be appended."""
         if not self.progress.kept:
             self.append([], [], read=0)
         self.progress.complete = True
         self._write_record()
 
     def pairs(self) -> tuple[Ragged, Ragged]:
-        """Source and target sentences that are stored."""
+        """Return the source and target sentences that are stored."""
         source, target = (self._mapped(side) for side in SIDES)
         return source, target
 

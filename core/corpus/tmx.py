@@ -50,7 +50,7 @@ class TmxReader:
 
     @property
     def position(self) -> int:
-        """Bytes of the file on disk that have been read."""
+        """The number of bytes of the file on disk that have been read."""
         return self._file.position
 
     def __iter__(self) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 
 def padded(rows: Sequence[Sequence[int]], pad_id: int, device: torch.device) -> Tensor:
-    """Ids as one tensor, padded at the end: [B, n]."""
+    """Return ids as one tensor, padded at the end: [B, n]."""
     width = max(map(len, rows))
     return torch.tensor([[*row, *[pad_id] * (width - len(row))] for row in rows], device=device)
 
@@ -20,7 +20,7 @@ def padded(rows: Sequence[Sequence[int]], pad_id: int, device: torch.device) -> 
 def batches_by_length(
     indices: Iterable[int], lengths: Sequence[int], budget: int
 ) -> Iterator[list[int]]:
-    """``indices`` sorted by length and cut so that rows × longest stays within ``budget``.
+    """Yield ``indices`` sorted by length and cut so that rows × longest stays within ``budget``.
 
     A sentence that passes the budget alone gets a batch of its own.
     """

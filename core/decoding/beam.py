@@ -21,7 +21,7 @@ from core.model.transformer import Transformer
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """One-token continuations of each sentence's hypotheses, most probable first."""
+    """The one-token continuations of each sentence's hypotheses, most probable first."""
 
     log_probabilities: Tensor  # [B, C], of all tokens so far; -inf for one that is none
     parents: Tensor  # [B, C], the row among its sentence's that is continued
@@ -127,7 +127,7 @@ def going_on(candidates: Candidates, beam: int, end: int) -> Candidates:
 
 
 def extended(prefixes: Tensor, candidates: Candidates) -> Tensor:
-    """prefixes [B, R, t] and one candidate for each new row → [B, R, t + 1]."""
+    """Append one candidate to each new row: prefixes [B, R, t] → [B, R, t + 1]."""
     sentences = torch.arange(len(prefixes), device=prefixes.device)[:, None]
     chosen = prefixes[sentences, candidates.parents]  # [B, R, t]
     return torch.cat([chosen, candidates.tokens[..., None]], dim=-1)

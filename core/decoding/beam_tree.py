@@ -37,7 +37,7 @@ class BeamNode:
 
 @dataclass(frozen=True, slots=True)
 class BeamTree:
-    """``nodes`` in the order of the search: by step, the most probable first.
+    """All hypotheses of a search; ``nodes`` are in its order: by step, the most probable first.
 
     A search with R hypotheses looks at the 2R most probable continuations in each step.
     ``penalty`` is the form of the length penalty, ``alpha`` its exponent.
@@ -50,7 +50,7 @@ class BeamTree:
 
     @property
     def winner(self) -> int:
-        """Index of the node that the search returns."""
+        """The index of the node that the search returns."""
         return next(i for i, node in enumerate(self.nodes) if node.status is NodeStatus.WINNER)
 
     @property

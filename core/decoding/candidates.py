@@ -61,7 +61,7 @@ def step_candidates(
 
 
 def named(best: Tensor, ids: Tensor) -> list[tuple[Candidate, ...]]:
-    """Log-probabilities and ids [N, C] of ``best_next``, without those that may not come."""
+    """Return log-probabilities and ids [N, C] of ``best_next``, without those that may not come."""
     return [
         tuple(
             Candidate(id, log_probability)

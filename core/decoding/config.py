@@ -14,7 +14,8 @@ from core.fields import from_mapping, require, require_choice
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig:
-    """Beam 1 is greedy search; the paper's values are beam 4 and alpha 0.6 (section 6.1).
+    """The settings of a search. Beam 1 is greedy search; the paper's values are beam 4 and alpha
+    0.6 (section 6.1).
 
     Lengths are counted in tokens, on both sides with the end token.
 

@@ -50,7 +50,7 @@ def go_on_greedily(
     config: SearchConfig,
     check: Callable[[], None],
 ) -> list[Hypothesis]:
-    """As ``greedy_search``, from where the cache is.
+    """Search as ``greedy_search`` does, from where the cache is.
 
     Args:
         tokens: what is fed next, [B].

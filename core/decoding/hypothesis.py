@@ -35,7 +35,8 @@ class NBest:
     """The best hypotheses of one sentence so far, best first."""
 
     def __init__(self, config: SearchConfig, longest: int) -> None:
-        """``longest``: the most tokens that an output of this sentence may have."""
+        """Collect hypotheses; ``longest`` is the most tokens that an output of this sentence may
+        have."""
         self.config = config
         self.longest = longest
         self._estimates = config.stopping == "estimate"
@@ -44,7 +45,7 @@ class NBest:
 
     @property
     def hypotheses(self) -> list[Hypothesis]:
-        """At most ``config.n_best``."""
+        """Return at most ``config.n_best`` hypotheses."""
         return self._kept[: self.config.n_best]
 
     def add(self, hypothesis: Hypothesis) -> None:

@@ -28,7 +28,7 @@ def normalised(log_probability: float, length: int, alpha: float, penalty: str) 
 def best_reachable(
     log_probability: float, length: int, longest: int, alpha: float, penalty: str
 ) -> float:
-    """No continuation of a live hypothesis can score more than this.
+    """Return a score that no continuation of a live hypothesis can exceed.
 
     At best all its further tokens have probability 1. Which length is then best depends on the
     sign of alpha, and since the penalty is monotonic it is the shortest or the longest.

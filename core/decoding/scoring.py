@@ -27,7 +27,8 @@ def score_targets(
     batch_tokens: int = 8192,
     check: Callable[[], None] = proceed,
 ) -> list[Tensor]:
-    """Natural logarithms of the probability of each target's tokens and of its end token.
+    """Return the natural logarithms of the probability of each target's tokens and of its end
+    token.
 
     Args:
         model: in evaluation mode.
@@ -58,7 +59,8 @@ def score_targets(
 
 
 def token_log_probabilities(model: Transformer, hidden: Tensor, tokens: Sequence[int]) -> Tensor:
-    """Of the token that each position is to predict: hidden [≥ T, D], T tokens → [T] float32."""
+    """Return the log-probability of the token that each position is to predict: hidden [≥ T, D], T
+    tokens → [T] float32."""
     wanted = torch.tensor(tokens, device=hidden.device)
     parts = []
     for start in range(0, len(tokens), _LOGIT_ROWS):
@@ -70,7 +72,7 @@ def token_log_probabilities(model: Transformer, hidden: Tensor, tokens: Sequence
 
 
 def perplexity(scored: Iterable[Tensor]) -> float:
-    """exp of the mean negative log-probability of a token; not a number without tokens."""
+    """Return exp of the mean negative log-probability per token; NaN without tokens."""
     total, tokens = 0.0, 0
     for log_probabilities in scored:
         total -= float(log_probabilities.sum(dtype=torch.float64))

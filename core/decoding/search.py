@@ -25,7 +25,8 @@ def proceed() -> None:
 
 
 def source_batch(model: Transformer, sources: Sequence[Sequence[int]]) -> Tensor:
-    """Ids without specials → [B, S] on the model's device, each sentence with its end token."""
+    """Return ids without special tokens as [B, S] on the model's device, each sentence with its end
+    token."""
     config = model.config
     rows = [[*ids, config.eos_id] for ids in sources]
     return padded(rows, config.pad_id, model.device)
@@ -64,7 +65,7 @@ def search_memory(
     check: Callable[[], None] = proceed,
     observer: Observer | None = None,
 ) -> list[list[Hypothesis]]:
-    """As ``search``, of sentences encoded before: memory [B, S, D], source [B, S].
+    """Search as ``search`` does for sentences encoded before: memory [B, S, D], source [B, S].
 
     With an ``observer`` it is beam search at any width, of 1 too.
     """

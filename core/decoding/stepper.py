@@ -102,12 +102,12 @@ class Stepper:
         return self.current
 
     def back(self) -> Step:
-        """To the step before; the first one has none and stays."""
+        """Go to the step before; the first one has none and stays."""
         self.position = max(0, self.position - 1)
         return self.current
 
     def jump(self, position: int) -> Step:
-        """To a position; one not yet computed is reached by ``step()``, or the end before it."""
+        """Go to a position; one not yet computed is reached by ``step()``, or the end before it."""
         self.position = max(0, min(position, len(self.steps) - 1))
         while self.position < position and not self.finished:
             self.step()

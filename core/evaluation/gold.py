@@ -30,7 +30,7 @@ CHOOSING_PAIRS = 200
 
 @dataclass(frozen=True, slots=True)
 class PairScore:
-    """Per cent of minimal pairs right in the first sentence, in the second, and in both."""
+    """The percentages of minimal pairs right in the first sentence, in the second, and in both."""
 
     first: float
     second: float
@@ -49,7 +49,7 @@ class HeadScore:
 
 @dataclass(frozen=True, slots=True)
 class GoldReport:
-    """Measured on the held-out test split; per cent.
+    """The scores on the held-out test split, in per cent.
 
     Attributes:
         exact: sentences whose translation is the grammar's, to the character.
@@ -99,7 +99,8 @@ def gold_report(
     search: SearchConfig,
     progress: Callable[[int], None],
 ) -> GoldReport:
-    """
+    """Score a model on generated sentences of the test split.
+
     Args:
         model: in evaluation mode.
         seed: draws the sentences.
@@ -175,7 +176,8 @@ def split_words(text: str) -> list[str]:
 
 
 def pair_score(right: npt.NDArray[np.bool_]) -> PairScore:
-    """``right`` [2 · pairs]: first and second sentence of each pair in turn."""
+    """Score minimal pairs; ``right`` [2 · pairs] has the first and second sentence of each pair in
+    turn."""
     first, second = right[0::2], right[1::2]
     return PairScore(
         first=100.0 * float(first.mean()),

@@ -44,7 +44,7 @@ class MarkRates:
     unmarked_right: float
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values; what is not a number is null."""
+        """Return JSON values; NaN becomes null."""
         return {
             "threshold": self.threshold,
             "bad_below": BAD,

@@ -11,7 +11,7 @@ from sacrebleu.metrics import BLEU, CHRF
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Of a whole corpus, 0 to 100."""
+    """The BLEU and chrF of a whole corpus, 0 to 100."""
 
     bleu: float
     chrf: float
@@ -43,7 +43,8 @@ def score(
     test_set: str | None = None,
     pair: str | None = None,
 ) -> Scores:
-    """
+    """Score hypotheses against references with sacrebleu.
+
     Args:
         tokenize: how sacrebleu cuts text into words for BLEU, "13a" for ordinary
             text, "none" for text whose words and punctuation stand apart already.

@@ -72,7 +72,7 @@ def coreference(sentence: Sentence, side: Side) -> Dependency:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Of n sentences: what was predicted, and where each head looked.
+    """What was predicted in n sentences, and where each head looked.
 
     Attributes:
         predicted: [n] whether every piece of the pronoun had the highest probability, given the

@@ -26,7 +26,7 @@ def attend(
     *,
     causal: bool = False,
 ) -> Tensor:
-    """softmax(q kᵀ / √d_k) v (eq. 1), by torch's fused kernel.
+    """Return softmax(q kᵀ / √d_k) v (eq. 1), by torch's fused kernel.
 
     Args:
         query: [B, H, Q, d_k]; key: [B, H, K, d_k]; value: [B, H, K, d_v].
@@ -44,7 +44,7 @@ def attend(
 
 
 def attention_weights(query: Tensor, key: Tensor, allowed: Tensor | None = None) -> Tensor:
-    """softmax(q kᵀ / √d_k), written out: the slow twin of ``attend``.
+    """Return softmax(q kᵀ / √d_k), written out: the slow twin of ``attend``.
 
     Softmax runs in float32 at least; masked weights are exactly 0, and so is the whole row of a
     query that may attend to nothing.
@@ -97,7 +97,8 @@ class _Attention(nn.Module):
 
 
 class SelfAttention(_Attention):
-    """Queries, keys and values all from the same sequence, projected by one matrix product."""
+    """Attention whose queries, keys and values come from the same sequence, projected by one matrix
+    product."""
 
     def __init__(self, d_model: int, heads: Sequence[int], d_k: int, d_v: int, bias: bool) -> None:
         super().__init__(d_model, heads, d_k, d_v, bias)
@@ -105,7 +106,7 @@ class SelfAttention(_Attention):
         self.query_key_value = _linear(d_model, sum(self.widths), bias)
 
     def project(self, x: Tensor) -> Projections:
-        """x [B, n, D] → q, k [B, H, n, d_k] and v [B, H, n, d_v]."""
+        """Project x [B, n, D] → q, k [B, H, n, d_k] and v [B, H, n, d_v]."""
         query, key, value = self.query_key_value(x).split(self.widths, dim=-1)
         return Projections(
             self.split(query, self.d_k), self.split(key, self.d_k), self.split(value, self.d_v)
@@ -119,7 +120,7 @@ class SelfAttention(_Attention):
         causal: bool = False,
         recorded: list[Projections] | None = None,
     ) -> Tensor:
-        """x [B, n, D], allowed broadcastable to [B, H, n, n] → [B, n, D]."""
+        """Attend: x [B, n, D], allowed broadcastable to [B, H, n, n] → [B, n, D]."""
         heads = self.project(x)
         if recorded is not None:
             recorded.append(heads)
@@ -127,7 +128,7 @@ class SelfAttention(_Attention):
 
 
 class CrossAttention(_Attention):
-    """Queries from the decoder, keys and values from the encoder's output."""
+    """Attention with queries from the decoder, keys and values from the encoder's output."""
 
     def __init__(self, d_model: int, heads: Sequence[int], d_k: int, d_v: int, bias: bool) -> None:
         super().__init__(d_model, heads, d_k, d_v, bias)
@@ -136,7 +137,7 @@ class CrossAttention(_Attention):
         self.key_value = _linear(d_model, sum(self.widths), bias)
 
     def project_memory(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """memory [B, S, D] → keys [B, H, S, d_k] and values [B, H, S, d_v]."""
+        """Project memory [B, S, D] → keys [B, H, S, d_k] and values [B, H, S, d_v]."""
         key, value = self.key_value(memory).split(self.widths, dim=-1)
         return self.split(key, self.d_k), self.split(value, self.d_v)
 
@@ -147,7 +148,8 @@ class CrossAttention(_Attention):
         allowed: Tensor | None,
         recorded: list[Projections] | None = None,
     ) -> Tensor:
-        """x [B, T, D], memory [B, S, D], allowed broadcastable to [B, H, T, S] → [B, T, D]."""
+        """Attend: x [B, T, D], memory [B, S, D], allowed broadcastable to [B, H, T, S] → [B, T,
+        D]."""
         key, value = self.project_memory(memory)
         query = self.split(self.query(x), self.d_k)
         if recorded is not None:

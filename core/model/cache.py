@@ -38,7 +38,7 @@ class LayerCache(NamedTuple):
 
 
 class DecoderCache:
-    """Keys and values of all layers, allocated once for ``capacity`` positions.
+    """The keys and values of all layers, allocated once for ``capacity`` positions.
 
     Everything that belongs to a row lives here, so that ``reorder`` and ``keep`` move all of it.
     """
@@ -122,7 +122,8 @@ class DecoderCache:
         ]
 
     def reorder(self, index: Tensor) -> None:
-        """Row i goes on from what row ``index[i]`` was; index [N], within each sentence's rows."""
+        """Let row i go on from what row ``index[i]`` was; index [N], within each sentence's
+        rows."""
         rows = index.view(self.sentences, -1) % self.rows_per_sentence  # [B, R]
         sentences = torch.arange(self.sentences, device=index.device)[:, None]
         self.past[..., : self.filled] = self.past[sentences, rows, : self.filled]

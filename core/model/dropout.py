@@ -29,7 +29,7 @@ class Dropout(nn.Module):
         return x * self._mask(x)
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
-        """x + dropout(y), which a CPU does in one go."""
+        """Return x + dropout(y), which a CPU does in one go."""
         if not self.training or self.p == 0 or y.device.type != "cpu":
             return x + self.forward(y)
         return torch.addcmul(x, y, self._mask(y))

@@ -46,7 +46,7 @@ class Gates:
 
     @classmethod
     def of(cls, config: ModelConfig, factors: Mapping[Head, float]) -> Self:
-        """These heads' factors; 1 for all others.
+        """Return these heads' factors, with 1 for all others.
 
         Raises:
             UserError: the model has no such head, or a factor is not finite.

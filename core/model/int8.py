@@ -29,10 +29,10 @@ _SEVEN_BITS = not _has_vnni()
 
 
 class Int8Linear(nn.Module):
-    """x Wᵀ + b, as integers; for inference on a CPU."""
+    """A layer x Wᵀ + b in integers, for inference on a CPU."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
-        """weight [outputs, inputs], bias [outputs], which are not kept."""
+        """Quantise weight [outputs, inputs] and bias [outputs], which are not kept."""
         super().__init__()
         scales = weight.detach().abs().amax(dim=1).clamp_min(torch.finfo(torch.float32).tiny) / 127
         zeros = torch.zeros(len(weight), dtype=torch.int64)
@@ -45,7 +45,7 @@ class Int8Linear(nn.Module):
         self.packed: Any = torch.ops.quantized.linear_prepack(rounded, bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """[…, inputs] → […, outputs]."""
+        """Multiply: […, inputs] → […, outputs]."""
         product: Tensor = torch.ops.quantized.linear_dynamic(x, self.packed, _SEVEN_BITS)
         return product
 

@@ -73,7 +73,7 @@ def _onednn(x: Tensor, prepared: Prepared, weight: Tensor, bias: Tensor | None) 
 
 
 def onednn(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x Wᵀ + b by oneDNN, of matrices in any layout."""
+    """Return x Wᵀ + b by oneDNN, for matrices in any layout."""
     return _onednn(x, weight, weight, bias)
 
 
@@ -102,11 +102,11 @@ PRESENT = _present()
 
 
 class OnednnLinear(torch.autograd.Function):
-    """x Wᵀ + b by oneDNN, and so are the gradients by x and by W."""
+    """Computes x Wᵀ + b and the gradients by x and by W with oneDNN."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """x […, D], weight [V, D], bias [V] → […, V]."""
+        """Multiply: x […, D], weight [V, D], bias [V] → […, V]."""
         ctx.save_for_backward(x, weight)
         return onednn(x, weight, bias)
 

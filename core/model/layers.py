@@ -50,7 +50,7 @@ class FeedForward(nn.Module):
         self.activation = ACTIVATIONS[activation]
 
     def forward(self, x: Tensor) -> Tensor:
-        """[B, n, D] → [B, n, D]."""
+        """Apply the network to each position: [B, n, D] → [B, n, D]."""
         # As a matrix, so that the activation in place changes no view, which autograd would copy.
         rows = self.inner(x.flatten(0, 1))
         y: Tensor = self.outer(self.activation(rows))
@@ -58,10 +58,10 @@ class FeedForward(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward, each in its residual."""
+    """A layer of self-attention and feed-forward, each in its residual."""
 
     def __init__(self, config: ModelConfig, number: int) -> None:
-        """``number``: of the layer, from 0."""
+        """Build layer ``number``, counted from 0."""
         super().__init__()
         self.self_attention = SelfAttention(
             config.d_model,
@@ -77,7 +77,7 @@ class EncoderLayer(nn.Module):
     def forward(
         self, x: Tensor, source_allowed: Tensor | None, recording: Recording | None = None
     ) -> Tensor:
-        """x [B, S, D], source_allowed [B, 1, 1, S] → [B, S, D]."""
+        """Encode: x [B, S, D], source_allowed [B, 1, 1, S] → [B, S, D]."""
         recorded = recording.encoder_self if recording else None
         x = self.self_attention_residual(
             x, lambda y: self.self_attention(y, source_allowed, recorded=recorded)
@@ -87,10 +87,10 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Masked self-attention, encoder-decoder attention, feed-forward, each in its residual."""
+    """A layer of masked self-attention, cross-attention and feed-forward, each in its residual."""
 
     def __init__(self, config: ModelConfig, number: int) -> None:
-        """``number``: of the layer, from 0."""
+        """Build layer ``number``, counted from 0."""
         super().__init__()
         own = config.kept_heads(AttentionKind.DECODER_SELF, number)
         crossed = config.kept_heads(AttentionKind.CROSS, number)
@@ -109,7 +109,7 @@ class DecoderLayer(nn.Module):
         source_allowed: Tensor | None,
         recording: Recording | None = None,
     ) -> Tensor:
-        """x [B, T, D], memory [B, S, D], source_allowed [B, 1, 1, S] → [B, T, D]."""
+        """Decode: x [B, T, D], memory [B, S, D], source_allowed [B, 1, 1, S] → [B, T, D]."""
         decoder_self = recording.decoder_self if recording else None
         cross = recording.cross if recording else None
         x = self.self_attention_residual(

@@ -81,7 +81,7 @@ def use_best(
 
 
 def require_present(kernel: str) -> None:
-    """Raises UserError if this build of torch lacks the kernel."""
+    """Raise UserError if this build of torch lacks the kernel."""
     if kernel not in PRESENT:
         raise UserError(
             f"PyTorch {torch.__version__} lacks the kernel {kernel} on this machine; use auto or "
@@ -251,12 +251,12 @@ class Kept:
 
     @classmethod
     def of_this_machine(cls, limit: int) -> Kept:
-        """For at most so many threads."""
+        """Return the file of this machine, for at most so many threads."""
         key = f"{processor()}; torch {torch.__version__}; {limit} threads; method {_METHOD}"
         return cls(cache_folder(None) / "products.json", key)
 
     def read(self) -> Timings:
-        """Nothing known where the file is missing or damaged."""
+        """Return what is known: nothing where the file is missing or damaged."""
         try:
             return Timings.from_dict(self._all()[self.key])
         except (KeyError, ValueError):

@@ -21,7 +21,7 @@ def wavelength_exponents(d_model: int, denominator: str) -> Tensor:
 def sinusoid_table(
     start: int, end: int, d_model: int, layout: str = "interleaved", denominator: str = "d_model"
 ) -> Tensor:
-    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(same).
+    """Return PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(same).
 
     Args:
         start, end: positions start … end - 1.
@@ -55,7 +55,7 @@ class SinusoidalPositions(nn.Module):
         return table.half().float() if self.is_half else table
 
     def forward(self, start: int, end: int) -> Tensor:
-        """Encodings of positions start … end - 1: [end - start, D]."""
+        """Return the encodings of positions start … end − 1: [end − start, D]."""
         if end > len(self.table):
             # An inference tensor would be of no use to a later training step.
             with torch.inference_mode(False):
@@ -73,7 +73,7 @@ class LearnedPositions(nn.Module):
         nn.init.normal_(self.weight, std=config.d_model**-0.5)
 
     def forward(self, start: int, end: int) -> Tensor:
-        """Encodings of positions start … end - 1: [end - start, D].
+        """Return the encodings of positions start … end − 1: [end − start, D].
 
         Raises:
             UserError: the text is longer than the table.
@@ -87,7 +87,7 @@ class LearnedPositions(nn.Module):
 
 
 class NoPositions(nn.Module):
-    """Zeros: the model cannot tell one order of its input from another."""
+    """Encodings of zeros: the model cannot tell one order of its input from another."""
 
     def __init__(self, d_model: int) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class NoPositions(nn.Module):
         self.zero: Tensor
 
     def forward(self, start: int, end: int) -> Tensor:
-        """[end - start, D]"""
+        """Return zeros, [end − start, D]."""
         return self.zero.expand(end - start, -1)
 
 

@@ -36,7 +36,7 @@ def choose(choice: ProductChoice) -> None:
 
 @contextmanager
 def choosing(choice: ProductChoice) -> Iterator[None]:
-    """Inside, these kernels are used."""
+    """Use these kernels inside the context."""
     before = _choice
     choose(choice)
     try:
@@ -129,7 +129,7 @@ class Linear(nn.Linear):
         self._product = Product()
 
     def forward(self, input: Tensor) -> Tensor:
-        """[…, inputs] → […, outputs]."""
+        """Multiply: […, inputs] → […, outputs]."""
         return self._product(input, self.weight, self.bias)
 
     def bound(self, rows: int) -> Callable[[Tensor], Tensor]:
@@ -143,7 +143,8 @@ class Linear(nn.Linear):
 
 
 def multiply(x: Tensor, weight: Tensor, out: Tensor | None = None) -> Tensor:
-    """x [N, D] Wᵀ by the kernel of training, outside of autograd; ``out`` [N, V] may be used."""
+    """Return x [N, D] Wᵀ by the kernel of training, outside of autograd; ``out`` [N, V] may be
+    used."""
     return onednn(x, weight) if _trains_by_onednn(x, weight) else torch.mm(x, weight.t(), out=out)
 
 

@@ -52,12 +52,12 @@ class ProductChoice:
     threads: int | None = None
 
     def kernel(self, rows: int, numbers: int) -> str:
-        """For x of so many rows and W of so many numbers."""
+        """Return the kernel for x of so many rows and W of so many numbers."""
         kernels = self.large if numbers >= LARGE else self.small
         return kernels[sum(rows >= bound for bound in _BOUNDS)]
 
     def names(self) -> set[str]:
-        """Of all kernels in it."""
+        """The names of all its kernels."""
         return {self.training, *self.small, *self.large}
 
     def summary(self) -> str:
@@ -67,7 +67,7 @@ class ProductChoice:
         return f"training {self.training}, inference {decoding}, weights by {layout}"
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values."""
+        """Return JSON values."""
         return asdict(self) | {"small": list(self.small), "large": list(self.large)}
 
     @classmethod

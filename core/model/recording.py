@@ -21,7 +21,7 @@ class Projections:
 
 @dataclass(slots=True)
 class Recording:
-    """Filled by ``Transformer.encode`` and ``Transformer.decode``, one entry a layer.
+    """What ``Transformer.encode`` and ``Transformer.decode`` record, one entry per layer.
 
     The tensors are views of what the pass computed anyway, so recording changes no output and
     costs O(n·d) memory a layer.

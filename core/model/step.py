@@ -47,7 +47,7 @@ class LayerStep:
     """
 
     def __init__(self, layer: DecoderLayer, sentences: int, rows_per_sentence: int) -> None:
-        """``sentences``: B at first; there may be fewer later."""
+        """Prepare a step for ``sentences``, B at first; there may be fewer later."""
         rows = sentences * rows_per_sentence
         self._rows = rows_per_sentence
         self._own = layer.self_attention

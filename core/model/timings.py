@@ -31,7 +31,7 @@ _GAIN = 0.95  # of the time: what another kernel, or number of threads, has to s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
-    """Seconds that products took.
+    """The seconds that products took.
 
     Attributes:
         threads, training_threads: of a few products, by the number of threads; None if not known.
@@ -72,7 +72,7 @@ class Timings:
         return self.with_(**{table: [*getattr(self, table), seconds]})
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values."""
+        """Return JSON values."""
         return dataclasses.asdict(self)
 
     @classmethod

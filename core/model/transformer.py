@@ -24,7 +24,7 @@ from core.model.step import LayerStep
 
 
 class Transformer(nn.Module):
-    """Ids in, scores of the next id out.
+    """The model: ids in, scores of the next id out.
 
     Source and target ids are padded at the end with ``config.pad_id``. Padding of the source is
     never attended to. Padding of the target comes after every real position, so the causal mask
@@ -73,11 +73,11 @@ class Transformer(nn.Module):
         return self
 
     def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
-        """source [B, S] and target_in [B, T] (shifted right) → logits [B, T, V]."""
+        """Run the model: source [B, S] and target_in [B, T] (shifted right) → logits [B, T, V]."""
         return self.logits(self.decode(target_in, self.encode(source), source))
 
     def encode(self, source: Tensor, recording: Recording | None = None) -> Tensor:
-        """source [B, S] → memory [B, S, D]."""
+        """Encode: source [B, S] → memory [B, S, D]."""
         allowed = self.source_allowed(source)
         x = self._at(self.source_embedding(source), 0)
         for layer in self.encoder:
@@ -92,7 +92,7 @@ class Transformer(nn.Module):
         source: Tensor,
         recording: Recording | None = None,
     ) -> Tensor:
-        """target_in [B, T], memory [B, S, D], source [B, S] → hidden [B, T, D]."""
+        """Decode: target_in [B, T], memory [B, S, D], source [B, S] → hidden [B, T, D]."""
         allowed = self.source_allowed(source)
         x = self._embed_target(target_in, 0)
         for layer in self.decoder:
@@ -101,7 +101,8 @@ class Transformer(nn.Module):
         return hidden
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """[…, D] → [..., V], by the embedding matrix where it is shared (section 3.4)."""
+        """Score the vocabulary: […, D] → […, V], by the embedding matrix where it is shared
+        (section 3.4)."""
         if self.int8_output is None:
             logits = self._output(hidden, self.output_embedding.weight, self.output_bias)
         else:
@@ -113,7 +114,7 @@ class Transformer(nn.Module):
     def start_cache(
         self, memory: Tensor, source: Tensor, *, rows_per_sentence: int = 1, capacity: int
     ) -> DecoderCache:
-        """Room for ``capacity`` target positions of B·rows_per_sentence hypotheses.
+        """Allocate a cache for ``capacity`` target positions of B·rows_per_sentence hypotheses.
 
         memory [B, S, D], source [B, S].
         """
@@ -171,7 +172,7 @@ class Transformer(nn.Module):
         return [layer.cross_attention for layer in self.decoder_layers()]
 
     def source_allowed(self, source: Tensor) -> Tensor | None:
-        """Where attention to the source may go: [B, 1, 1, S], or None for everywhere."""
+        """Return where attention to the source may go: [B, 1, 1, S], or None for everywhere."""
         allowed = source != self.config.pad_id
         looks = source.device.type == "cpu" and not torch.compiler.is_compiling()
         if looks and bool(allowed.all()):
@@ -194,5 +195,5 @@ class Transformer(nn.Module):
         return positioned
 
     def parameter_count(self) -> int:
-        """Trained numbers, a shared matrix counted once."""
+        """Return the number of trained numbers, a shared matrix counted once."""
         return sum(parameter.numel() for parameter in self.parameters())

@@ -14,7 +14,7 @@ from core.model.transformer import Transformer
 
 
 def uninitialised(config: ModelConfig) -> Transformer:
-    """Its weights hold whatever was in memory, stored as ``store_as_chosen`` does.
+    """Build a model whose weights hold whatever was in memory, stored as ``store_as_chosen`` does.
 
     The system hands out memory as it is written to, so that they cost none before.
     """

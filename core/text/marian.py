@@ -160,7 +160,8 @@ def marian_tokenizer(
     target_vocabulary: Mapping[str, int] | None,
     bos_id: int,
 ) -> MarianTokenizer:
-    """Both sides, from two SentencePiece model files and one vocabulary or two.
+    """Return the tokenizer of both sides, from two SentencePiece model files and one vocabulary or
+    two.
 
     Raises:
         UserError: as ``MarianTokenizer``.

@@ -29,13 +29,14 @@ def read_sentencepiece(model_bytes: bytes) -> sentencepiece.SentencePieceProcess
 
 
 def encodable(text: str) -> str:
-    """UTF-8 has no lone surrogates; each becomes one replacement character."""
+    """Return the text with each lone surrogate as one replacement character, since UTF-8 has
+    none."""
     return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def continued(text: str, tokens_of: Callable[[str], list[Token]]) -> list[Token]:
-    """Tokens of a text that goes on directly after another, where ``tokens_of`` cuts a text that
-    stands alone."""
+    """Return the tokens of a text that goes on directly after another, where ``tokens_of`` cuts a
+    text that stands alone."""
     tokens = []
     for token in tokens_of(_BARRIER + text):
         if token.end > 1:

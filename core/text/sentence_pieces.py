@@ -48,12 +48,12 @@ class SentencePieceTokenizer:
         return self.model_bytes
 
     def encode(self, text: str) -> list[int]:
-        """Ids without specials; [] for a text without a visible character."""
+        """Return ids without special tokens; [] for a text without a visible character."""
         ids: list[int] = self._processor.encode(encodable(text))
         return ids
 
     def encode_all(self, texts: Iterable[str]) -> list[list[int]]:
-        """``encode`` for many texts at once."""
+        """Encode many texts at once."""
         readable = [encodable(text) for text in texts]
         rows: list[list[int]] = self._processor.encode(readable, num_threads=1)
         return rows
@@ -69,7 +69,8 @@ class SentencePieceTokenizer:
         ]
 
     def continuation(self, text: str) -> list[Token]:
-        """Tokens of a text that goes on directly after another: a space in front starts a word.
+        """Return the tokens of a text that goes on directly after another: a space in front starts
+        a word.
 
         Character offsets are those in ``text``.
         """
@@ -88,7 +89,7 @@ class SentencePieceTokenizer:
         return Token(piece, id, kind, start, end)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Text of the ids; specials give nothing, an unknown token shows as ⁇."""
+        """Return the text of the ids; special tokens give nothing, an unknown token shows as ⁇."""
         text: str = self._processor.decode(list(ids))
         return text
 
@@ -97,7 +98,7 @@ class SentencePieceTokenizer:
 
 
 def train_tokenizer(lines: Iterable[str], vocab_size: int) -> SentencePieceTokenizer:
-    """Byte-pair encoding learned from ``lines`` of both languages.
+    """Learn a byte-pair encoding from ``lines`` of both languages.
 
     The vocabulary comes out smaller than asked where the text does not hold as many pieces;
     every character of the text is in it, after Unicode's NFKC normalisation. Ids 0–3 are pad,

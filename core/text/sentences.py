@@ -37,7 +37,7 @@ _NO_BREAK = "\xa0\u202f"
 
 
 class Span(NamedTuple):
-    """[start, end) characters of a text."""
+    """A range [start, end) of characters of a text."""
 
     start: int
     end: int

@@ -14,14 +14,15 @@ Bytes: TypeAlias = NDArray[np.uint8]
 
 
 class Tokenizer(Protocol):
-    """Text of one side to ids and back; ``target`` is the tokenizer of translations.
+    """Turns text of one side into ids and back; ``target`` is the tokenizer of translations.
 
     Any text goes in: one that spells ``</s>`` never becomes the special token.
     """
 
     @property
     def target(self) -> Tokenizer:
-        """Where one vocabulary and one segmentation serve both sides, itself."""
+        """The tokenizer of translations: itself where one vocabulary and one segmentation serve
+        both sides."""
         ...
 
     @property
@@ -43,15 +44,16 @@ class Tokenizer(Protocol):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Tokens such as ``>>fra<<``, one of which a text may begin with to choose the target."""
+        """The tokens such as ``>>fra<<``, with one of which a text may begin to choose the
+        target."""
         ...
 
     def encode(self, text: str) -> list[int]:
-        """Ids without specials; [] for a text without a visible character."""
+        """Return ids without special tokens; [] for a text without a visible character."""
         ...
 
     def encode_all(self, texts: Iterable[str]) -> list[list[int]]:
-        """``encode`` for many texts at once."""
+        """Encode many texts at once."""
         ...
 
     def tokens(self, text: str) -> list[Token]:
@@ -59,18 +61,19 @@ class Tokenizer(Protocol):
         ...
 
     def continuation(self, text: str) -> list[Token]:
-        """Tokens of a text that goes on directly after another: a space in front starts a word.
+        """Return the tokens of a text that goes on directly after another: a space in front starts
+        a word.
 
         Character offsets are those in ``text``.
         """
         ...
 
     def token(self, id: int) -> Token:
-        """As the vocabulary has it, without a place in a text."""
+        """Return the token of an id as the vocabulary has it, without a place in a text."""
         ...
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Text of the ids; specials give nothing, an unknown token shows as ⁇."""
+        """Return the text of the ids; special tokens give nothing, an unknown token shows as ⁇."""
         ...
 
     @property

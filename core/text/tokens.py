@@ -19,7 +19,7 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """``start`` and ``end`` delimit the token's characters in the text, [start, end).
+    """A piece of a text; ``start`` and ``end`` delimit its characters in the text, [start, end).
 
     Specials cover no character, but for those that are typed (``>>fra<<``). ``surface`` is what an
     unknown token stands for in the text, its word mark included; the vocabulary only says

@@ -24,7 +24,7 @@ def words_in(text: str) -> Iterator[str]:
 
 
 def first_pieces(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[int]:
-    """For each word, given as ascending [start, end) characters, the token that begins it.
+    """Return for each word, given as ascending [start, end) characters, the token that begins it.
 
     A token that is only the space before a word begins that word.
     """
@@ -40,7 +40,7 @@ def first_pieces(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> l
 
 
 def words_of_pieces(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[int]:
-    """For each token the word that it belongs to: the last one begun."""
+    """Return for each token the word that it belongs to: the last one begun."""
     words = [0] * len(tokens)
     for word, first in enumerate(first_pieces(tokens, spans)):
         words[first:] = [word] * (len(tokens) - first)

@@ -19,7 +19,7 @@ GAP = -1
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """For every place of the common axis an index into each sequence, [L], or `GAP`.
+    """An index into each sequence for every place of the common axis, [L], or `GAP`.
 
     Both ascend, every index occurs once, and no place is a gap on both sides.
     """
@@ -32,7 +32,7 @@ class Alignment:
 
     @property
     def shared(self) -> NDArray[np.bool_]:
-        """Where both sequences have something, [L]."""
+        """Whether both sequences have something at each place, [L]."""
         in_both: NDArray[np.bool_] = (self.first != GAP) & (self.second != GAP)
         return in_both
 

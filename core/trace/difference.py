@@ -20,7 +20,8 @@ from core.trace.trace import Booleans, Floats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Difference:
-    """
+    """What one map has more or less than another on common axes.
+
     Attributes:
         values: [R, C], the first map's weight minus the second's; 0 where not `compared`.
         compared: [R, C], where both maps have a cell and neither masks it.
@@ -34,28 +35,28 @@ class Difference:
 
     @property
     def mean_distance(self) -> float:
-        """Over the rows that both maps have; NaN if there are none."""
+        """The mean over the rows that both maps have; NaN if there are none."""
         shared = self.row_distances[~np.isnan(self.row_distances)]
         return float(shared.mean()) if len(shared) else float("nan")
 
 
 def align_entries(first: Entries, second: Entries) -> Alignment:
-    """Entries of the same text stand opposite each other."""
+    """Align two axes so that entries of the same text stand opposite each other."""
     return align([_key(token) for token in first.tokens], [_key(token) for token in second.tokens])
 
 
 def on_axes(
     values: NDArray[Any], rows: Indices, columns: Indices, missing: float | bool
 ) -> NDArray[Any]:
-    """[r, c] to [R, C]; `missing` where the map has no row or no column. `rows` and `columns` are
-    one side of an `Alignment`."""
+    """Place values of a map on common axes, [r, c] to [R, C]; `missing` where the map has no row or
+    no column. `rows` and `columns` are one side of an `Alignment`."""
     placed = np.full((len(rows), len(columns)), missing, dtype=values.dtype)
     placed[np.ix_(rows != GAP, columns != GAP)] = values
     return placed
 
 
 def difference(first: HeadMap, second: HeadMap, rows: Alignment, columns: Alignment) -> Difference:
-    """Cell by cell on the common axes.
+    """Subtract two maps cell by cell on the common axes.
 
     For the distance of two rows an entry that one side lacks has weight 0 there, and the weight
     hidden in each row counts as one more entry, so that every row is a whole distribution.

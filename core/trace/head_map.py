@@ -46,7 +46,8 @@ class Entries:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadMap:
-    """
+    """A head's weights by the entries of its axes.
+
     Attributes:
         weights: [R, C]; each row and its hidden weight add up to 1.
         allowed: [R, C], False where all of a cell is masked.

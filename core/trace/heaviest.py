@@ -8,7 +8,7 @@ _TOLERANCE = 1e-6  # of a row's weight: what float32 sums may miss a share by
 
 
 def heaviest(weights: Floats, share: float) -> Booleans:
-    """For each row of [..., K] the smallest set of its heaviest keys whose weights add up to
+    """Return for each row of [..., K] the smallest set of its heaviest keys whose weights add up to
     `share` (0 … 1) of the row's sum. Of equal weights the one of the lower index goes first; a
     weight of 0 is never in it."""
     order = np.argsort(-weights, axis=-1, kind="stable")

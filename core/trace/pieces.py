@@ -42,7 +42,8 @@ def word_mark(pieces: Sequence[str], specials: Collection[str] = ()) -> str:
 def read_tokens(
     pieces: Sequence[str], specials: Collection[str] = (), mark: str = ""
 ) -> tuple[Token, ...]:
-    """With SentencePiece's ▁ where words start, whichever way the pieces say it.
+    """Read pieces as tokens with SentencePiece's ▁ where words start, whichever way the pieces say
+    it.
 
     The letters of byte-level pieces become text, and a part of a character its bytes, as in
     ``<0xE2><0x80>``. Pieces without any mark are whole words.
@@ -66,7 +67,8 @@ def read_tokens(
 
 
 def located(tokens: Sequence[Token], text: str) -> tuple[Token, ...]:
-    """With the characters of the text that each covers; tokens that share a character all cover it.
+    """Return tokens with the characters of the text that each covers; tokens that share a character
+    all cover it.
 
     A token that is not written in the text as its piece is covers none, and the next one is then
     looked for from there on.

@@ -16,7 +16,8 @@ _SAFE = 60.0  # exp of so much, times any number of keys, is a float32
 
 
 def block_edges(count: int, size: int) -> np.ndarray:
-    """Where the even, gapless blocks begin that ``count`` cells are cut into, at most ``size``."""
+    """Return where the even, gapless blocks begin that ``count`` cells are cut into, at most
+    ``size``."""
     blocks = min(count, size)
     return np.arange(blocks) * count // blocks
 

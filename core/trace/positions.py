@@ -55,7 +55,7 @@ class PositionTable:
 
     @property
     def frequencies(self) -> Doubles | None:
-        """Radians from one position to the next, [D/2]; None of a learned table."""
+        """The radians from one position to the next, [D/2]; None of a learned table."""
         if self.learned:
             return None
         pair = np.arange(self.d_model // 2, dtype=np.float64)
@@ -66,7 +66,7 @@ class PositionTable:
 
     @property
     def wavelengths(self) -> Doubles | None:
-        """Positions to a full turn, [D/2]; None of a learned table."""
+        """The positions per full turn, [D/2]; None of a learned table."""
         frequencies = self.frequencies
         return None if frequencies is None else 2 * np.pi / frequencies
 
@@ -85,7 +85,7 @@ class PositionTable:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """PE(pos + k) against one rotation R_k of PE(pos), for every position that has a partner.
+    """The fit of PE(pos + k) by one rotation R_k of PE(pos), for every position that has a partner.
 
     Attributes:
         angles: how far R_k turns each pair, [D/2], in radians.

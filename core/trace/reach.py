@@ -24,7 +24,8 @@ Shares: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistanceProfile:
-    """Where a head's weight falls, as the mean over its queries; formulas in docs/formulas.md.
+    """How a head's weight falls over distances, as the mean over its queries; formulas in
+    docs/formulas.md.
 
     Attributes:
         shares: [n], weight at distance 0 … n − 1; with `special` they add up to 1.
@@ -36,7 +37,8 @@ class DistanceProfile:
 
     @property
     def mean(self) -> float:
-        """Σ_d d · shares[d] / Σ_d shares[d], in tokens; 0 where no weight is left."""
+        """The mean distance Σ_d d · shares[d] / Σ_d shares[d], in tokens; 0 where no weight is
+        left."""
         total = float(self.shares.sum())
         return float(self.shares @ np.arange(len(self.shares))) / total if total else 0.0
 
@@ -92,7 +94,8 @@ class Heaviest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach:
-    """
+    """How far heads reach, and their heaviest links by distance.
+
     Attributes:
         profiles: of each head looked at.
         even: of a head that spreads evenly over the keys that it may attend to.
@@ -134,7 +137,8 @@ def reach(
 
 
 def distance_profile(weights: Floats, ordinary: Booleans) -> DistanceProfile:
-    """weights [n, n] with rows adding up to 1; `ordinary` [n], False for what is left out."""
+    """Profile weights [n, n] whose rows add up to 1; `ordinary` [n] is False for what is left
+    out."""
     n = len(weights)
     queries = np.flatnonzero(ordinary)
     signed = np.zeros(2 * n - 1)  # by j − i, from 1 − n on
@@ -202,8 +206,8 @@ class _Search:
 
 
 def distance_bins(n: int) -> tuple[range, ...]:
-    """Distances 0 … n − 1 in bins of doubling width: 0, 1, 2, 3–4, 5–8, 9–16, …; the last one
-    may reach beyond n."""
+    """Return distances 0 … n − 1 in bins of doubling width: 0, 1, 2, 3–4, 5–8, 9–16, …; the last
+    one may reach beyond n."""
     bins = [range(0, 1)]
     while bins[-1].stop < n:
         start = bins[-1].stop

@@ -86,7 +86,7 @@ def trace_tokens(
     draft: Sequence[int] = (),
     check: Callable[[], None] = proceed,
 ) -> Trace:
-    """As ``trace_text``, of a text already cut into one or more tokens, in any order."""
+    """Trace as ``trace_text`` does a text already cut into one or more tokens, in any order."""
     encoded = _encoded(model, source_tokens)
     decoded = None
     if target is None:

@@ -18,7 +18,7 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowSteps:
-    """softmax(q kᵀ / divisor) v of one query.
+    """The steps of softmax(q kᵀ / divisor) v for one query.
 
     Attributes:
         query: q, [d_k].
@@ -50,12 +50,12 @@ class RowSteps:
 
     @property
     def products(self) -> Doubles:
-        """q ∘ k, [K, d_k]; each row adds up to its key's sum."""
+        """The products q ∘ k, [K, d_k]; each row adds up to its key's sum."""
         return self.query * self.keys
 
     @property
     def entropy(self) -> float:
-        """−Σ w log₂ w in bits, where 0 · log₂ 0 = 0."""
+        """The entropy −Σ w log₂ w in bits, where 0 · log₂ 0 = 0."""
         some = self.weights[self.weights > 0]
         return max(0.0, -float((some * np.log2(some)).sum()))
 
@@ -82,7 +82,7 @@ def row_steps(trace: Trace, head: Head, query: int) -> RowSteps:
 
 
 def scaling_effects(trace: Trace, head: Head) -> Doubles:
-    """[Q], by how many bits leaving out the division by √d_k sharpens each row of a head.
+    """Return by how many bits leaving out the division by √d_k sharpens each row of a head, [Q].
 
     Raises:
         UserError: the trace holds only finished weights.
@@ -92,7 +92,8 @@ def scaling_effects(trace: Trace, head: Head) -> Doubles:
 
 
 def attend_row(query: Doubles, keys: Doubles, values: Doubles, allowed: Booleans) -> RowSteps:
-    """query [d_k], keys [K, d_k], values [K, d_v], allowed [K]."""
+    """Compute the steps of a row from query [d_k], keys [K, d_k], values [K, d_v] and allowed
+    [K]."""
     return _steps(query, keys, values, allowed, keys @ query, float(np.sqrt(len(query))))
 
 

@@ -35,7 +35,7 @@ def sink_threshold(even: float) -> float:
 
 
 def may_be_sinks(tokens: Sequence[Token], kind: AttentionKind) -> Booleans:
-    """Which keys can be told to be sinks, [K]: special tokens, punctuation and the first token.
+    """Return which keys can be called sinks, [K]: special tokens, punctuation and the first token.
 
     Any other token may be attended to for what it means. In decoder self-attention only the first
     token is available to every query.

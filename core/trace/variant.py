@@ -17,7 +17,8 @@ from core.trace.trace import AttentionKind, Floats, Trace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """
+    """A sentence in another order or without positions, beside the reference.
+
     Attributes:
         reference: the sentence in its own order. It has positions, unless the variant lacks them
             and is shuffled as well: then it lacks them too, so that one thing differs.
@@ -47,8 +48,8 @@ def restored(weights: Floats, order: Sequence[int]) -> Floats:
 def largest_difference(
     reference: Trace, variant: Trace, order: Sequence[int], check: Callable[[], None]
 ) -> float:
-    """Max |difference| of a weight of the reference from the same weight of the variant put back
-    in order, over all encoder heads. ``check`` is called before each head."""
+    """Return the largest |difference| between a weight of the reference and the same weight of the
+    variant put back in order, over all encoder heads. ``check`` is called before each head."""
     kind = AttentionKind.ENCODER_SELF
     largest = 0.0
     for head in reference.every_head(kind):

@@ -20,7 +20,8 @@ Make: TypeAlias = Callable[[int], EncodedPairs]
 
 
 class Ahead:
-    """``make(epoch)``, which must depend on the epoch alone, sometimes before it is asked for.
+    """Makes an epoch ahead of time in another process; ``make(epoch)`` must depend on the epoch
+    alone.
 
     ``make`` is sent to the process, so it is a function of a module, or a partial one. Should the
     process die, epochs are made when they are asked for.

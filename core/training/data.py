@@ -36,7 +36,8 @@ def data_names(config: TrainingConfig) -> list[str]:
 
 
 class TrainingData:
-    """Encoded pairs for each epoch: the same ones from files every time, newly generated ones.
+    """The encoded pairs of each epoch: the same ones from files every time, and newly generated
+    ones.
 
     Attributes:
         references: validation sources with their references.
@@ -47,7 +48,7 @@ class TrainingData:
     def __init__(
         self, survey: Survey, tokenizer: Tokenizer, config: TrainingConfig, folder: Path
     ) -> None:
-        """Nothing is written yet, and no epoch is there before ``prepare``.
+        """Set up the data; nothing is written, and no epoch is ready, before ``prepare``.
 
         Args:
             folder: where the encoded pairs of the files will lie; its parent must be there then.

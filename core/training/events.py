@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TextIO, TypeAlias
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """``step`` is the number of applied updates at that moment."""
+    """Something that happened in a run; ``step`` is the number of updates applied by then."""
 
     name: ClassVar[str]
     step: int
@@ -29,7 +29,7 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class Preparing(Event):
-    """Reading or encoding the data: ``done`` of ``total`` bytes or pairs."""
+    """The data are being read or encoded: ``done`` of ``total`` bytes or pairs."""
 
     name = "preparing"
     what: str
@@ -39,11 +39,10 @@ class Preparing(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Started(Event):
-    """``unexpected_end``: the process before was killed. ``repeated``: updates after ``step`` that
-    it had logged and that are done again. ``odd_lines``: lines of the run's files that no run
-    writes and that were left out. ``products``: which kernels compute matrix products on a CPU,
-    in words.
-    """
+    """The run has begun or resumed. ``unexpected_end``: the process before was killed.
+    ``repeated``: updates after ``step`` that it had logged and that are done again. ``odd_lines``:
+    lines of the run's files that no run writes and that were skipped. ``products``: which kernels
+    compute matrix products on a CPU, in words."""
 
     name = "started"
     run: str
@@ -64,7 +63,7 @@ class Started(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Step(Event):
-    """Means since the last such event; losses are in nats.
+    """The means since the last such event; losses are in nats.
 
     ``train_loss`` is the smoothed loss of a target token, ``train_nll`` the same without smoothing
     (None for a line that an earlier version began), ``gloss_loss`` that of a glossed word,
@@ -89,7 +88,8 @@ class Step(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Validation(Event):
-    """``valid_loss`` is the unsmoothed negative log-likelihood of a token, in nats."""
+    """The model was validated; ``valid_loss`` is the unsmoothed negative log-likelihood per token,
+    in nats."""
 
     name = "validation"
     valid_loss: float
@@ -108,7 +108,8 @@ class CheckpointSaved(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Finished(Event):
-    """``path`` is the run's model: the mean of ``averaged`` checkpoints, with its scores.
+    """The run is complete; ``path`` is its model, the mean of ``averaged`` checkpoints, with its
+    scores.
 
     ``stopped_early``: because validations were no longer getting better.
     """
@@ -126,7 +127,7 @@ class Finished(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Interrupted(Event):
-    """Stopped by a signal or on request, after a whole update and with its state saved.
+    """The run was stopped by a signal or on request, after a whole update and with its state saved.
 
     ``run`` is None if that was while the data were read, when there was no run yet.
     """
@@ -137,7 +138,7 @@ class Interrupted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Paused(Event):
-    """Waits on request, after a whole update and with its state saved."""
+    """The run waits on request, after a whole update and with its state saved."""
 
     name = "paused"
     run: str

@@ -11,7 +11,7 @@ LARGEST_SHARE = 10  # at most one source in so many
 
 
 class HeldOut:
-    """Up to ``wanted`` of the different sources that are offered, with all their targets.
+    """Holds out up to ``wanted`` of the different sources that are offered, with all their targets.
 
     Which sources follows from their text alone: those with the smallest checksums, wherever they
     stand and however often. Memory is that of 10 × ``wanted`` sources.

@@ -19,7 +19,8 @@ _CHUNK = 512
 def cross_entropy(
     hidden: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, *, smoothing: float = 0.0
 ) -> Tensor:
-    """Cross-entropy of softmax(h Wᵀ + b) against a smoothed target (paper, section 5.4), summed.
+    """Return the cross-entropy of softmax(h Wᵀ + b) against a smoothed target (paper, section 5.4),
+    summed.
 
     The right token gets 1 - ε, and ε is spread evenly over all V tokens, the right one included:
     -(1 - ε) log p(target) - ε · mean over v of log p(v). Without smoothing that is -log p(target),

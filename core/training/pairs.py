@@ -23,9 +23,8 @@ class EncodedPair:
 
 @dataclass(frozen=True, slots=True)
 class EncodedPairs:
-    """n pairs; gloss j of a pair says that the word at source position ``gloss_positions[j]``
-    is translated by a word that begins with piece ``gloss_pieces[j]``.
-    """
+    """A set of n pairs; gloss j of a pair says that the word at source position
+    ``gloss_positions[j]`` is translated by a word that begins with piece ``gloss_pieces[j]``."""
 
     source: Ragged
     target: Ragged

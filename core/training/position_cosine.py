@@ -10,7 +10,8 @@ from torch import Tensor
 
 
 def position_cosine(memory: Tensor, source_real: Tensor) -> float:
-    """Mean cosine between the encoder's outputs at two different positions of a sentence.
+    """Return the mean cosine between the encoder's outputs at two different positions of a
+    sentence.
 
     Args:
         memory: [B, S, D]; source_real: boolean [B, S], False at padding.

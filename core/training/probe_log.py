@@ -39,7 +39,7 @@ _SHARE = float | None
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """Scores on minimal pairs: shares of the pairs that are right in both of their sentences.
+    """The scores on minimal pairs: shares of the pairs that are right in both of their sentences.
 
     Attributes:
         pairs: how many.

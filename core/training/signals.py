@@ -10,7 +10,7 @@ from core.system import stop_signals
 
 
 class StopRequest:
-    """While entered, the first of ``stop_signals`` only makes ``request()`` true.
+    """A context in which the first of ``stop_signals`` only makes ``request()`` true.
 
     The second acts as if nobody had listened. For the main thread only.
     """

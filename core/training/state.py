@@ -36,8 +36,8 @@ FORMAT = "transformer-viz-state"
 
 @dataclass(slots=True, kw_only=True)
 class Sums:
-    """Sums over the updates since the last logged step; ``nll`` is None if an earlier version began
-    the sum."""
+    """The sums over the updates since the last logged step; ``nll`` is None if an earlier version
+    began the sum."""
 
     loss: float = 0.0
     nll: float | None = 0.0

@@ -55,7 +55,7 @@ MOST_SECONDS = 10.0  # of the updates that count
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Times and speeds of a few updates; ``seconds_per_update`` is for full updates, even if
+    """The times and speeds of a few updates; ``seconds_per_update`` is for full updates, even if
     smaller ones were timed.
 
     ``bf16_speedup``: how many times as fast an update in bf16 is, where that is not asked for and

@@ -54,7 +54,7 @@ def add_time(draft: Draft, result: Clause, tense: Tense, *, negated: bool = Fals
 def add_adverbs(
     draft: Draft, result: Clause, verb: Verb, tense: Tense, *, negated: bool = False
 ) -> None:
-    """At times an adverb of manner, somebody else, and an adverb of time or frequency."""
+    """Sometimes add an adverb of manner, another one, and an adverb of time or frequency."""
     roll = draft.random.random()
     if roll < 0.1 and not negated:
         result.add_mid_adverb(*adverb_words(draft.pick(adverbs("frequency", tense))))
@@ -85,7 +85,7 @@ def preposition_with_object(
 
 
 def add_place(draft: Draft, result: Clause, verb: Verb) -> None:
-    """Where: an adverb, or a preposition with the dative."""
+    """Add a place: an adverb, or a preposition with the dative."""
     base = verb.english.base
     if draft.chance(0.2):
         words = AT_HOME if base in ("live", "stay") else HERE
@@ -95,7 +95,7 @@ def add_place(draft: Draft, result: Clause, verb: Verb) -> None:
 
 
 def add_direction(draft: Draft, result: Clause, verb: Verb) -> None:
-    """Where to: a preposition with the accusative, if it leaves a choice."""
+    """Add a direction: a preposition with the accusative, if it leaves a choice."""
     _add_two_way(draft, result, Case.ACCUSATIVE, *draft.pick(routes(verb.english.base)))
 
 

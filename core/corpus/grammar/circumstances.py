@@ -170,7 +170,7 @@ COMPANY = {
 
 
 def key(verb: Verb) -> str:
-    """Base form, particle and preposition: "cry", "wake-up", "wait-for"."""
+    """Return base form, particle and preposition: "cry", "wake-up", "wait-for"."""
     english = verb.english
     return "-".join(filter(None, (english.base, english.particle, english.preposition)))
 

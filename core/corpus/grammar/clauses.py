@@ -14,7 +14,7 @@ from core.corpus.grammar.verbs import VerbGroup
 
 
 class Clause:
-    """Subject, verb group and what is added to them.
+    """A subject, its verb group and what is added to them.
 
     The middle field runs: pronouns, adverbs, objects, adjuncts, manner, complements; with
     "nicht": pronouns, objects, adverbs, adjuncts, nicht, manner, complements. The relative clause

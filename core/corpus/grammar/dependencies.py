@@ -40,7 +40,8 @@ class DependencyKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """``start`` and ``end`` are word indices on ``side``; the word at ``start`` needs the other."""
+    """A link between two words; ``start`` and ``end`` are word indices on ``side``, and the word at
+    ``start`` needs the other."""
 
     kind: DependencyKind
     side: Side

@@ -53,7 +53,7 @@ def adjectives_of(
 
 
 class Draft:
-    """Choices for one sentence, made with ``random``, and the links found on the way.
+    """The choices for one sentence, made with ``random``, and the links found on the way.
 
     In the train split no held-out combination can be chosen. ``held`` tells whether one was: a
     test sentence needs it. ``tense`` is that of subordinate clauses, ``used`` the nouns so far.

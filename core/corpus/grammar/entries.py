@@ -113,7 +113,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnglishVerb:
-    """``particle`` follows the verb ("pick up"), ``preposition`` precedes its object."""
+    """An English verb; ``particle`` follows it ("pick up"), ``preposition`` precedes its object."""
 
     base: str
     third: str
@@ -125,7 +125,7 @@ class EnglishVerb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GermanVerb:
-    """Finite forms of the third person without the separable ``particle``.
+    """The finite forms of the third person of a German verb, without the separable ``particle``.
 
     ``infinitive`` ("anrufen") and ``participle`` ("angerufen") include it. ``auxiliary``, "haben"
     or "sein", builds the perfect. ``preposition`` and its ``case`` belong to the object.
@@ -145,7 +145,8 @@ class GermanVerb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
-    """``passive``: the clause has a passive in both languages (with werden in German).
+    """A verb in both languages; ``passive`` says whether the clause has a passive in both (with
+    werden in German).
 
     ``wide``: see ``lexicon``.
     """
@@ -161,7 +162,8 @@ class Verb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Causative:
-    """``make`` X ``comparative`` ("more difficult"), which German says in one verb: erschweren."""
+    """The phrase ``make`` X ``comparative`` ("more difficult"), which German says in one verb:
+    erschweren."""
 
     comparative: str
     german: GermanVerb
@@ -170,7 +172,7 @@ class Causative:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiniteForms:
-    """Third-person forms; empty where a verb lacks the tense."""
+    """The third-person forms of a verb; empty where it lacks the tense."""
 
     present_singular: str
     present_plural: str
@@ -180,7 +182,7 @@ class FiniteForms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modal:
-    """``negated`` is English only ("does not have to"); German adds nicht."""
+    """A modal verb; ``negated`` is English only ("does not have to"), German adds nicht."""
 
     english: FiniteForms
     negated: FiniteForms
@@ -190,7 +192,7 @@ class Modal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adjective:
-    """``german`` is predicative; the other German forms are stems that take endings.
+    """An adjective; ``german`` is predicative, the other German forms are stems that take endings.
 
     ``attributive``: "müd", "hoh", "dunkl". The comparative stem stands predicatively as it is,
     the superlative as "am" + stem + "en". Without comparison ("red", "blind") both are empty.
@@ -214,7 +216,7 @@ class Adjective:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adverb:
-    """``kind``: "time", "frequency", "manner", "degree", "place" or "sentence".
+    """An adverb; ``kind`` is "time", "frequency", "manner", "degree", "place" or "sentence".
 
     ``tenses``: those it goes with. Either side may have several words ("every day").
     """
@@ -227,7 +229,8 @@ class Adverb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preposition:
-    """``case`` None: two-way, accusative for a direction and dative for a place.
+    """A preposition; with ``case`` None it is two-way, accusative for a direction and dative for a
+    place.
 
     ``relation``: "place", "direction", "source", "time", "cause", "company", "topic", "benefit"
     or "agent".

@@ -22,7 +22,7 @@ def generate(
     families: Sequence[str] | None = None,
     wide: bool = False,
 ) -> Iterator[Sentence]:
-    """``count`` sentences of the named families (default: all), mixed by weight.
+    """Yield ``count`` sentences of the named families (default: all), mixed by weight.
 
     The stream depends on the arguments alone, and a shorter one is the beginning of a longer one.
     The two readings of a coreference sentence follow each other; where the antecedents' genders

@@ -35,7 +35,7 @@ def gradable(adjective: Adjective) -> bool:
 
 
 def random_degree(draft: Draft, adjective: Adjective, *, negated: bool = False) -> Adverb | None:
-    """At times an adverb of degree that suits ``adjective`` as predicate."""
+    """Sometimes return an adverb of degree that suits ``adjective`` as predicate."""
     if not draft.chance(0.45):
         return None
     if gradable(adjective):

@@ -91,7 +91,7 @@ def noun_form(noun: Noun, case: Case, number: Number = Number.SINGULAR) -> str:
 
 
 def dative_plural(plural: str) -> str:
-    """Adds -n, except after -n and after the plural -s."""
+    """Return the dative plural: -n is added, except after -n and after the plural -s."""
     return plural if plural.endswith(("n", "s")) else plural + "n"
 
 
@@ -105,19 +105,20 @@ def english_noun(noun: Noun, number: Number = Number.SINGULAR) -> str:
 
 
 def english_possessive(word: str, number: Number = Number.SINGULAR) -> str:
-    """ "dog's", "dogs'", "men's"."""
+    """Return "dog's", "dogs'" or "men's"."""
     return f"{word}'" if number is Number.PLURAL and word.endswith("s") else f"{word}'s"
 
 
 def german_name_genitive(name: Name) -> str:
-    """ "Pauls"; after an s-sound only the apostrophe is written."""
+    """Return "Pauls"; after an s-sound only the apostrophe is written."""
     return name.text + ("'" if name.text.endswith(("s", "x", "z", "ß")) else "s")
 
 
 def article(
     kind: str, case: Case, number: Number = Number.SINGULAR, gender: Gender = Gender.MASCULINE
 ) -> str:
-    """``kind``: der, dieser, jeder, welcher, ein, kein or a possessive stem (sein, ihr).
+    """Return an inflected article; ``kind`` is der, dieser, jeder, welcher, ein, kein or a
+    possessive stem (sein, ihr).
 
     Raises ValueError for another kind and for the plural of ein and jeder, which have none.
     """
@@ -197,19 +198,20 @@ def _of_degree(
 def personal_pronoun(
     case: Case, number: Number = Number.SINGULAR, gender: Gender = Gender.MASCULINE
 ) -> str:
-    """er, ihn, ihm ... by the antecedent's gender and number."""
+    """Return er, ihn, ihm … by the antecedent's gender and number."""
     return PERSONAL_PRONOUN[_cell(case, number, gender)]
 
 
 def relative_pronoun(
     case: Case, number: Number = Number.SINGULAR, gender: Gender = Gender.MASCULINE
 ) -> str:
-    """der, den, dem, dessen ... by the antecedent's gender and number."""
+    """Return der, den, dem, dessen … by the antecedent's gender and number."""
     return RELATIVE_PRONOUN[_cell(case, number, gender)]
 
 
 def english_relative(person: bool, case: Case) -> str:
-    """who, whom or whose for persons, which and whose for all else; dative as an object."""
+    """Return who, whom or whose for persons, which and whose for all else; the dative is an
+    object."""
     if case is Case.GENITIVE:
         return "whose"
     if not person:
@@ -218,7 +220,7 @@ def english_relative(person: bool, case: Case) -> str:
 
 
 def english_pronoun(pronoun: str, case: Case) -> str:
-    """ "he", "him" or "his": the genitive is the possessive determiner."""
+    """Return "he", "him" or "his": the genitive is the possessive determiner."""
     subject, other, possessive = ENGLISH_PRONOUNS[pronoun]
     if case is Case.NOMINATIVE:
         return subject
@@ -226,7 +228,7 @@ def english_pronoun(pronoun: str, case: Case) -> str:
 
 
 def indefinite_article(word: str) -> str:
-    """ "a" or "an" by the sound of the word that follows."""
+    """Return "a" or "an" by the sound of the word that follows."""
     lower = word.lower()
     if lower.startswith(SILENT_H):
         return "an"

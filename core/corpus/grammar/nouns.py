@@ -69,7 +69,7 @@ def random_noun_phrase(
     number: Number | None = None,
     plain: bool = False,
 ) -> Phrase:
-    """``noun`` as subject or object.
+    """Return a random phrase with ``noun`` as subject or object.
 
     ``negated``: the clause is, so quantifiers and indefinite subjects would be ambiguous; an
     object gets its ``negator`` too. ``definite``: with "the" only. ``plain``: without modifiers.
@@ -130,7 +130,7 @@ def _random_specifier(
 
 
 def modified(draft: Draft, phrase: Phrase) -> Phrase:
-    """``phrase`` with a topic, an owner or a place, where its noun can have one."""
+    """Return ``phrase`` with a topic, an owner or a place, where its noun can have one."""
     noun = phrase.noun
     if noun is None:
         return phrase
@@ -155,7 +155,7 @@ def owner_phrase(draft: Draft, number: Number | None = None) -> Phrase:
 
 
 def sited(draft: Draft, phrase: Phrase, number: Number | None = None) -> Phrase:
-    """``phrase`` near, behind, in front of or next to a building."""
+    """Return ``phrase`` near, behind, in front of or next to a building."""
     entry = draft.pick(
         [entry for entry in prepositions("place", two_way=True) if entry.english in SITES]
     )

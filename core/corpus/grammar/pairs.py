@@ -20,7 +20,7 @@ FAMILY = "coreference"
 def minimal_pairs(
     count: int, *, seed: int, split: str = TRAIN, distance: int | None = None
 ) -> Iterator[tuple[Sentence, Sentence]]:
-    """``count`` coreference pairs; their antecedents differ in German gender.
+    """Generate ``count`` coreference pairs; their antecedents differ in German gender.
 
     The first sentence's antecedent is the agent, or what is acted on where a person acts; the
     second's is the other noun. ``distance`` asks for exactly so many words, not counting

@@ -85,7 +85,7 @@ def noun_phrase(
     conjunction: tuple[str, str] | None = None,
     negator: English | None = None,
 ) -> Phrase:
-    """Specifier, numeral, adjectives, noun.
+    """Return a phrase of specifier, numeral, adjectives and noun.
 
     ``conjunction``, in English and German, stands before each later adjective. ``negator`` is the
     negated verb of the clause: an indefinite phrase then gets "kein".
@@ -155,7 +155,8 @@ def name_phrase(name: Name) -> Phrase:
 
 
 def pronoun_phrase(pronoun: str, case: Case, gender: Gender | None = None) -> Phrase:
-    """``pronoun`` is "he", "she", "they", or "it" with the antecedent's German ``gender``."""
+    """Return a pronoun as a phrase; ``pronoun`` is "he", "she", "they", or "it" with the
+    antecedent's German ``gender``."""
     number = Number.PLURAL if pronoun == "they" else Number.SINGULAR
     if gender is None:
         gender = PRONOUN_GENDERS[pronoun]
@@ -180,7 +181,7 @@ def prepositional(english: str, german: str, phrase: Phrase) -> tuple[Tree, list
 
 
 def with_modifier(phrase: Phrase, tree: Tree, german: list[German]) -> Phrase:
-    """``phrase`` with a PP or genitive after its noun."""
+    """Return ``phrase`` with a PP or genitive after its noun."""
     phrase.tree = Tree("NP", phrase.tree, tree)
     phrase.german = [*phrase.german, *german]
     phrase.modified = True
@@ -188,6 +189,6 @@ def with_modifier(phrase: Phrase, tree: Tree, german: list[German]) -> Phrase:
 
 
 def of_phrase(phrase: Phrase, owner: Phrase) -> Phrase:
-    """``phrase`` of ``owner``, whose German is in the genitive."""
+    """Return ``phrase`` of ``owner``, whose German is in the genitive."""
     tree = Tree("PP", English("of", "preposition"), owner.tree)
     return with_modifier(phrase, tree, owner.german)

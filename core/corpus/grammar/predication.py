@@ -47,7 +47,8 @@ def copula(
     inverted: bool = False,
     final: bool = False,
 ) -> Clause:
-    """``subject`` is ``adjective``; ``noun`` is what the subject stands for, if a pronoun."""
+    """Return "``subject`` is ``adjective``"; ``noun`` is what the subject stands for, if a
+    pronoun."""
     group = verb_group(
         draft,
         BE_VERB,

@@ -160,7 +160,7 @@ def add_prepositional_object(draft: Draft, result: Clause, verb: Verb, *, depth:
 
 
 def maybe_relative(draft: Draft, phrase: Phrase, depth: int) -> Phrase:
-    """``phrase``, at times with a relative clause; ``depth`` is how many it stands in.
+    """Return ``phrase``, sometimes with a relative clause; ``depth`` counts the clauses around it.
 
     After "the report of the brothers" it could belong to either noun, so it gets none.
     """
@@ -262,7 +262,8 @@ def relate(
     *,
     modal: Modal | None = None,
 ) -> None:
-    """ "whom the dog saw", "for which the dog waited": ``role`` names the frame of ``verb``."""
+    """Return "whom the dog saw" or "for which the dog waited"; ``role`` names the frame of
+    ``verb``."""
     case = verb.german.case if role == "prepositional" else RELATIVE_FRAMES[role][1]
     assert case is not None
     pronoun = _relative_pronoun(draft, phrase, case, after_preposition=role == "prepositional")

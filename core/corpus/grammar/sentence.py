@@ -90,7 +90,7 @@ class Sentence:
 
 
 def word_spans(words: Iterable[str]) -> list[tuple[int, int]]:
-    """Where each word stands in ``detokenise(words)``: [start, end) in characters."""
+    """Return where each word is in ``detokenise(words)``: [start, end) in characters."""
     spans = []
     position = 0
     for word in words:

@@ -17,7 +17,8 @@ from core.corpus.grammar.morphology import (
 
 @dataclass(frozen=True, slots=True)
 class Specifier:
-    """English words by number; empty: no word, or a number that it does not go with.
+    """The English words of a specifier by number; empty means no word, or a number that it does not
+    go with.
 
     ``kind`` is what ``morphology.article`` calls it; ``stem``, where given, takes strong plural
     endings instead ("viel" + "en"), and ``fixed`` takes none ("Annas").
@@ -42,7 +43,7 @@ class Specifier:
 
     @property
     def declension(self) -> Determiner:
-        """Which endings the adjectives take that follow."""
+        """Return which endings the adjectives after it take."""
         return determiner_kind(self.kind)
 
 
@@ -65,7 +66,7 @@ INDEFINITE = (A, BARE)
 
 
 def named(owner: Name) -> Specifier:
-    """ "Anna's", "Annas" """
+    """Return "Anna's" and "Annas"."""
     english = english_possessive(owner.text)
     return Specifier(english, english, fixed=german_name_genitive(owner), tag="name")
 

@@ -64,7 +64,7 @@ STRETCHABLE = (*TO_A_NOUN, *BRACKETS)
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Where words can be pushed in: after the noun at these word indices."""
+    """A place where words can be inserted: after the noun at these word indices."""
 
     source: int
     target: int
@@ -80,7 +80,8 @@ class Filler:
 
 
 def stretch(sentence: Sentence, words: int, kind: DependencyKind) -> Sentence:
-    """``sentence`` with ``words`` more between the two words of its dependency, in each language.
+    """Return ``sentence`` with ``words`` more words between the two words of its dependency, in
+    each language.
 
     Both sentences of a minimal pair get the same words, and a longer stretch begins with the same
     places as a shorter one.
@@ -99,7 +100,8 @@ def stretch(sentence: Sentence, words: int, kind: DependencyKind) -> Sentence:
 
 
 def stretch_text(text: str, words: int) -> str:
-    """Any English text with ``words`` more before its first conjunction, or else at its end.
+    """Return any English text with ``words`` more words before its first conjunction, or else at
+    its end.
 
     Raises:
         UserError: ``words`` is not between 0 and 64, or no word is there that they could follow.
@@ -124,7 +126,8 @@ _CONJUNCTION = re.compile(
 
 
 def find_gap(sentence: Sentence, kind: DependencyKind) -> Gap | None:
-    """Behind a noun that no phrase of its own follows, between the words of a dependency."""
+    """Find a place after a noun that no phrase of its own follows, between the words of a
+    dependency."""
     partners = _partners(sentence)
     for dependency in sentence.dependencies:
         if dependency.kind is not kind or dependency.side is not Side.TARGET:
@@ -180,7 +183,7 @@ _RELATIVES = ("that", "who", "whom", "whose", "which")
 def fillers(
     words: int, *, behind: str, seed: str, used: Sequence[str] = ()
 ) -> list[tuple[Filler, ...]]:
-    """Phrases of ``words`` words in all that may follow the English noun ``behind``.
+    """Return phrases of ``words`` words in all that may follow the English noun ``behind``.
 
     ``used`` are words of the sentence; its buildings do not come again.
     """

@@ -68,19 +68,20 @@ def verbs(*frames: Frame) -> tuple[Verb, ...]:
 
 @cache
 def verbs_of(subject: SemanticClass, *frames: Frame) -> tuple[Verb, ...]:
-    """Verbs that a noun of class ``subject`` can be the subject of."""
+    """Return the verbs that a noun of class ``subject`` can be the subject of."""
     return tuple(verb for verb in verbs(*frames) if subject in verb.subjects)
 
 
 @cache
 def verbs_on(thing: SemanticClass, *frames: Frame) -> tuple[Verb, ...]:
-    """Verbs that a noun of class ``thing`` can be the object of."""
+    """Return the verbs that a noun of class ``thing`` can be the object of."""
     return tuple(verb for verb in verbs(*frames) if thing in verb.objects)
 
 
 @cache
 def prepositions(relation: str, *, two_way: bool = False) -> tuple[Preposition, ...]:
-    """Prepositions of ``relation``; ``two_way`` adds those for places and directions alike."""
+    """Return the prepositions of ``relation``; ``two_way`` adds those for places and directions
+    alike."""
     return tuple(
         entry
         for entry in PREPOSITIONS

@@ -15,7 +15,8 @@ Word = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange:
-    """Words of which any may stand for any other: given names of one gender, cities, weekdays.
+    """A set of words of which any may replace any other: given names of one gender, cities,
+    weekdays.
 
     Each is written as "Tom", or as "Cologne=Köln" where the two languages differ.
 
@@ -58,8 +59,8 @@ class Exchange:
         return source, target
 
     def masked(self, source: str) -> str:
-        """``source`` with all words of the exchange alike, so that what differs in them only is
-        recognised as the same sentence."""
+        """Return ``source`` with all words of the exchange alike, so that sentences that differ
+        only in them are recognised as the same."""
         return self._any.sub("@", source)
 
     @cached_property

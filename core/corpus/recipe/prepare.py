@@ -31,7 +31,7 @@ _LONG = 40  # characters
 
 
 class Left(StrEnum):
-    """Why a pair is left out."""
+    """A reason why a pair is left out."""
 
     HELD_OUT = "held out"
     TOO_LONG = "too long"

@@ -18,7 +18,7 @@ _AFTER_SHORT_VOWEL = re.compile(
 
 
 def reformed(text: str) -> str:
-    """``text`` with "daß" as "dass", "Prozeß" as "Prozess" and their like; "Straße" stays.
+    """Return ``text`` with "daß" as "dass", "Prozeß" as "Prozess" and the like; "Straße" stays.
 
     What is ambiguous without its meaning ("Floß") stays as it is.
     """

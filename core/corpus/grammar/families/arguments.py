@@ -21,7 +21,7 @@ from core.corpus.grammar.vocabulary import PERSON, nouns, verbs
 
 
 def place(draft: Draft) -> tuple[Composition, ...]:
-    """Two-way prepositions: in den Garten (where to), im Garten (where)."""
+    """Draft two-way prepositions: in den Garten (where to), im Garten (where)."""
     tense = random_tense(draft)
     frame = draft.pick((Frame.LOCATIVE, Frame.DIRECTIONAL))
     verb = draft.pick(verbs(frame))
@@ -36,7 +36,7 @@ def place(draft: Draft) -> tuple[Composition, ...]:
 
 
 def dative(draft: Draft) -> tuple[Composition, ...]:
-    """Verbs with the dative, and with dative and accusative: gab dem Mann das Buch."""
+    """Draft verbs with the dative, and with dative and accusative: gab dem Mann das Buch."""
     tense = random_tense(draft)
     negated = draft.chance(0.15)
     if draft.chance(0.4):
@@ -73,7 +73,7 @@ def _given_to(draft: Draft, verb: Verb, tense: Tense, negated: bool) -> Clause:
 
 
 def passive(draft: Draft) -> tuple[Composition, ...]:
-    """wurde von der Frau gesehen; worden in the perfect."""
+    """Draft a passive: wurde von der Frau gesehen; worden in the perfect."""
     tense = random_tense(draft)
     verb = draft.pick(_passive_verbs())
     negated = draft.chance(0.2)

@@ -45,7 +45,7 @@ WILLING = (SemanticClass.ANIMAL, SemanticClass.INSTITUTION)
 
 
 def coreference(draft: Draft, *, long: bool = False) -> tuple[Composition, ...]:
-    """Both readings of one main clause, the agent's first; empty where no adjective fits.
+    """Draft both readings of one main clause, the agent's first; none where no adjective fits.
 
     ``long`` asks for many words between the nouns and "it".
     """
@@ -57,7 +57,7 @@ def coreference(draft: Draft, *, long: bool = False) -> tuple[Composition, ...]:
 def readings(
     draft: Draft, story: Story, frame: Frame, agent: Noun, goal: Noun, *, long: bool = False
 ) -> tuple[Composition, ...]:
-    """Both readings of ``story`` in the shape of ``frame``, told of these two nouns."""
+    """Draft both readings of ``story`` in the shape of ``frame``, told of these two nouns."""
     degree = adverb(draft.pick(frame.degrees))
     main = _main_clause(draft, story, frame, agent, goal, long=long)
     found = []

@@ -54,7 +54,7 @@ SETTINGS = tuple(
 
 
 def comparative(draft: Draft) -> tuple[Composition, ...]:
-    """größer als, so groß wie, das größte Haus."""
+    """Draft a comparison: größer als, so groß wie, das größte Haus."""
     tense = random_tense(draft)
     compared = draft.noun(COMPARED)
     adjective = draft.adjective(compared)
@@ -89,7 +89,7 @@ def comparison(
     equal: bool = False,
     negated: bool = False,
 ) -> Clause:
-    """ "older than the house"; ``equal``: "as old as the house" """
+    """Draft "older than the house" or, if ``equal``, "as old as the house"."""
     group = verb_group(
         draft, BE_VERB, SEIN_VERB, tense=tense, number=subject.number, negated=negated
     )
@@ -174,7 +174,7 @@ def causative(draft: Draft) -> tuple[Composition, ...]:
 
 
 def made(draft: Draft, cause: Phrase, entry: Causative, target: Phrase, tense: Tense) -> Clause:
-    """``cause`` makes ``target`` more difficult, in one German verb."""
+    """Draft that ``cause`` makes ``target`` more difficult, in one German verb."""
     assert target.noun is not None
     adjective = BY_COMPARATIVE[entry.comparative]
     draft.combine(target.noun, adjective)

@@ -32,7 +32,7 @@ FRONT_PREPOSITIONS = (
 
 
 def fronted(draft: Draft) -> tuple[Composition, ...]:
-    """Gestern kaufte der Mann …: what stands in front pushes the subject behind the verb."""
+    """Draft Gestern kaufte der Mann …: what comes first pushes the subject behind the verb."""
     tense = random_tense(draft)
     roll = draft.random.random()
     after: list[English] = []
@@ -60,7 +60,7 @@ def fronted(draft: Draft) -> tuple[Composition, ...]:
 
 
 def subordinate(draft: Draft) -> tuple[Composition, ...]:
-    """weil, obwohl, wenn, dass, ob …: the finite verb goes to the end."""
+    """Draft weil, obwohl, wenn, dass, ob …: the finite verb goes to the end."""
     if draft.chance(0.4):
         return _said(draft)
     tense = random_tense(draft)

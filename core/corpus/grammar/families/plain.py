@@ -29,7 +29,7 @@ def compose(result: Clause, draft: Draft) -> tuple[Composition]:
 
 
 def simple(draft: Draft) -> tuple[Composition, ...]:
-    """Any verb in any tense; or something is as it is."""
+    """Draft any verb in any tense, or a predication."""
     tense = random_tense(draft)
     if draft.chance(0.3):
         return compose(predication(draft, tense), draft)
@@ -38,7 +38,7 @@ def simple(draft: Draft) -> tuple[Composition, ...]:
 
 
 def predication(draft: Draft, tense: Tense, *, negated: bool = False) -> Clause:
-    """ "The house is very old" """
+    """Draft "The house is very old"."""
     noun = draft.noun(nouns_of(THINGS if draft.chance(0.8) else PERSON))
     subject = random_noun_phrase(draft, noun, Case.NOMINATIVE, negated=negated, plain=True)
     adjective = draft.adjective(noun)
@@ -67,7 +67,7 @@ def _nobody(draft: Draft, tense: Tense) -> Clause:
 
 
 def perfect(draft: Draft) -> tuple[Composition, ...]:
-    """hat … gesehen, ist … gegangen"""
+    """Draft hat … gesehen, ist … gegangen."""
     draft.tense = Tense.PAST
     verb = draft.pick(VERBS)
     return compose(clause(draft, verb, tense=Tense.PERFECT, negated=draft.chance(0.15)), draft)
@@ -79,7 +79,7 @@ def _separable() -> tuple[Verb, ...]:
 
 
 def separable(draft: Draft) -> tuple[Composition, ...]:
-    """ruft … an; in the perfect angerufen"""
+    """Draft ruft … an; in the perfect angerufen."""
     tense = draft.pick((*SIMPLE, *SIMPLE, *SIMPLE, Tense.PERFECT))
     draft.tense = Tense.PRESENT if tense is Tense.PRESENT else Tense.PAST
     verb = draft.pick(_separable())
@@ -87,7 +87,7 @@ def separable(draft: Draft) -> tuple[Composition, ...]:
 
 
 def modal(draft: Draft) -> tuple[Composition, ...]:
-    """kann … sehen"""
+    """Draft kann … sehen."""
     tense = draft.tense = draft.pick(SIMPLE)
     verb = draft.pick(VERBS)
     negated = draft.chance(0.25)

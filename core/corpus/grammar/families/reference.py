@@ -86,7 +86,8 @@ class Owner:
 
 
 def possessive(draft: Draft) -> tuple[Composition, ...]:
-    """its, his, her, their: sein- or ihr- by the owner's gender, with the ending of its noun."""
+    """Draft its, his, her, their: sein- or ihr- by the owner's gender, with the ending of its
+    noun."""
     build = draft.pick((_own_object, _own_object, _described, _described, _reason, _bought_for))
     return build(draft)
 
@@ -105,7 +106,7 @@ def _owner(draft: Draft, owner: Noun, case: Case) -> Owner:
 
 
 def owned(draft: Draft, thing: Noun, case: Case, owner: Owner, number: Number = SINGULAR) -> Phrase:
-    """ "her new car": ``thing`` with the possessive of ``owner``."""
+    """Return "her new car": ``thing`` with the possessive of ``owner``."""
     plain = case is Case.NOMINATIVE
     adjectives = [] if plain or draft.chance(0.6) else [draft.adjective(thing)]
     phrase = noun_phrase(
@@ -248,7 +249,7 @@ def _bought_for(draft: Draft) -> tuple[Composition, ...]:
 
 
 def relative(draft: Draft) -> tuple[Composition, ...]:
-    """Relative clauses in every case, up to two deep, on the subject or the object."""
+    """Draft relative clauses in every case, up to two deep, on the subject or the object."""
     tense = random_tense(draft)
     nested = draft.chance(0.25)
     if draft.chance(0.55):

@@ -21,7 +21,8 @@ NEUTRAL = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """``place`` stories have a person as subject; agent and goal are object and place."""
+    """A frame for coreference; stories with a ``place`` have a person as subject, and agent and
+    goal are object and place."""
 
     agents: SemanticClass
     verbs: tuple[str, ...]
