@@ -13,7 +13,7 @@ class Actions(QObject):
     """Named actions in named menus, in the order in which they were added."""
 
     def __init__(self, window: QWidget) -> None:
-        """Shortcuts work anywhere in `window`."""
+        """Make actions whose shortcuts work anywhere in `window`."""
         super().__init__(window)
         self._window = window
         self._actions: dict[str, QAction] = {}
@@ -63,7 +63,7 @@ class Actions(QObject):
             bar.addMenu(menu)
 
     def listed(self) -> Iterator[tuple[QAction, str, str]]:
-        """(command, "menu · command", keys) of every command, in the order of the menus."""
+        """Return (command, "menu · command", keys) of every command, in the order of the menus."""
         for title, menu in self._menus.items():
             yield from self._listed(plain(title), menu)
 
@@ -86,5 +86,5 @@ def plain(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Text for a menu in which no character is a mnemonic mark."""
+    """Return text for a menu in which no character is a mnemonic mark."""
     return text.replace("&", "&&")

@@ -54,7 +54,7 @@ class Backend(Protocol):
     def load(self, path: Path, context: Context) -> ModelInfo: ...
 
     def gated(self, gates: Gates) -> AbstractContextManager[None]:
-        """Inside, the loaded model answers with these gates."""
+        """Let the loaded model answer with these gates inside the context."""
         ...
 
     def explain(
@@ -64,7 +64,7 @@ class Backend(Protocol):
     def compare(
         self, path: Path, text: str, search: Search, context: Context
     ) -> tuple[ModelInfo, Trace]:
-        """Explain with the model of this file, which stands beside the one that was loaded."""
+        """Explain with the model of this file, which is kept beside the one that was loaded."""
         ...
 
     def positions(self, context: Context) -> PositionTable:
@@ -107,7 +107,7 @@ class Backend(Protocol):
     def beam_tree(self, text: str, search: Search, context: Context) -> BeamTree: ...
 
     def stretch(self, text: str, words: int, context: Context) -> str:
-        """An English text with so many words pushed into it."""
+        """Return an English text with so many words inserted."""
         ...
 
     def measure_products(self, context: Context) -> None:
@@ -116,7 +116,7 @@ class Backend(Protocol):
         ...
 
     def resolution(self, context: Context) -> Resolution:
-        """Minimal pairs, and how often each head finds what "it" means."""
+        """Return minimal pairs, and how often each head finds what "it" means."""
         ...
 
     def sentence_effects(
@@ -160,8 +160,8 @@ class TorchBackend:
 
     @contextmanager
     def gated(self, gates: Gates) -> Iterator[None]:
-        """Heads that the model does not have are left out: the gates may be those of the model
-        that it has just replaced."""
+        """Apply the gates; heads that the model does not have are left out, since the gates may be
+        those of the model that it has just replaced."""
         if self._first is None or not gates:
             yield
             return
@@ -212,7 +212,8 @@ class TorchBackend:
         return info, self._trace(checkpoint, text, search, context)
 
     def positions(self, context: Context) -> PositionTable:
-        """Sinusoids go on beyond what the model saw in training, a learned table ends."""
+        """Return the positions; sinusoids go on beyond what the model saw in training, a learned
+        table ends."""
         import torch
 
         checkpoint = self._ready()

@@ -102,11 +102,11 @@ class Comparison(QObject):
 
     @property
     def status(self) -> Status:
-        """EMPTY, BUSY, READY or FAILED, with a sentence unless READY."""
+        """The state: EMPTY, BUSY, READY or FAILED, with a sentence unless READY."""
         return self._status
 
     def second_head(self, first: Head) -> Head:
-        """B's head beside this one of A: the same where the model is the same, else the one
+        """Return B's head for this one of A: the same where the model is the same, else the one
         chosen, else `facing_head`."""
         sides = self._sides
         if sides is None or sides.same_model:
@@ -131,13 +131,13 @@ class Comparison(QObject):
             self._on_choice()
 
     def choose_head(self, layer: int, head: int) -> None:
-        """B's head of whichever kind is selected; only where the models differ."""
+        """Choose B's head of whichever kind is selected; only where the models differ."""
         if (layer, head) != self._head:
             self._head = layer, head
             self.changed.emit()
 
     def choose_pair(self, pair: MinimalPair) -> None:
-        """Both sentences of a pair, read by the session's model."""
+        """Compare both sentences of a pair, read by the session's model."""
         self._text = self._path = self._head = None
         self.textWanted.emit(pair.first)
 
@@ -261,8 +261,8 @@ class Comparison(QObject):
 
 
 def facing_head(sides: Sides, first: Head) -> Head:
-    """Of another model: for the head that A's model names for "it" the one that B's names, if it
-    is of that kind, else the head of the same or the nearest number."""
+    """Return a head of another model: for the head that A's model names for "it" the one that B's
+    names, if it is of that kind, else the head of the same or the nearest number."""
     named = it_head(sides.model_b)
     facing = sides.model_a is not None and first == it_head(sides.model_a)
     if named is not None and named.kind == first.kind and facing:

@@ -53,7 +53,7 @@ class Decoding(QObject):
         settings: Callable[[], Settings],
         parent: QObject | None = None,
     ) -> None:
-        """`settings`: as they are at the moment; the search is read from them."""
+        """Follow the session; the search is read from `settings` as they are at the moment."""
         super().__init__(parent)
         self._session = session
         self._engine = engine
@@ -83,7 +83,8 @@ class Decoding(QObject):
 
     @property
     def candidates(self) -> tuple[tuple[Candidate, ...], ...] | None:
-        """Of each step of the active hypothesis, best first; None while they are not known."""
+        """The candidates at each step of the active hypothesis, best first; None while they are
+        unknown."""
         active = self.active
         return None if active is None else self._candidates.get(active.number)
 
@@ -104,7 +105,8 @@ class Decoding(QObject):
 
     @property
     def obstacle(self) -> str:
-        """Why the model cannot be asked about the trace shown, in one sentence; "" if it can."""
+        """The reason why the model cannot be asked about the trace shown, in one sentence; "" if it
+        can."""
         active = self.active
         if self._session.model is None:
             return NO_MODEL

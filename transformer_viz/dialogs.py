@@ -112,7 +112,8 @@ def about(model: ModelInfo | None, parent: QWidget) -> QDialog:
 
 
 def shortcuts(groups: Mapping[str, Sequence[tuple[str, str]]], parent: QWidget) -> QDialog:
-    """`groups`: titles, and below each what is done and by which keys; in columns of one height."""
+    """Lay out shortcuts in columns of one height; `groups` has titles, and for each what is done by
+    which keys."""
     dialog = Dialog("Keyboard shortcuts", parent)
     sheet = QWidget()
     row = QHBoxLayout(sheet)

@@ -23,8 +23,8 @@ class DistanceProbe(Measuring[DistanceReport]):
         *,
         bundled: Path | None = None,
     ) -> None:
-        """`folder`: where results are kept; None keeps them no longer than their model is shown.
-        `bundled`: where those are that come with the program."""
+        """Keep results in `folder`, or with None only while their model is shown; `bundled` is the
+        folder of the results that come with the program."""
         store = ReportStore(folder, bundled)
         super().__init__(session, store.read, parent)
         self._store = store

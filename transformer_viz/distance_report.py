@@ -32,7 +32,7 @@ class Relation:
         model: whether the later word was predicted.
         both: in both sentences of a minimal pair; None for dependencies without pairs.
         heads: whether each finds the word that is needed.
-        baseline: of each kind of attention, the same of always looking equally far.
+        baseline: of each kind of attention, the accuracy of the fixed-distance baseline.
     """
 
     name: str
@@ -52,9 +52,10 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class DistanceReport:
-    """
+    """The accuracy of a model and its heads by distance.
+
     Attributes:
-        pushed_in: the distances, in words pushed in between.
+        pushed_in: the distances, in inserted words.
         complete: whether these are all the dependencies that the command measures.
     """
 
@@ -64,7 +65,7 @@ class DistanceReport:
 
 
 def read_report(text: str) -> DistanceReport:
-    """Raises ValueError for anything but what the command prints."""
+    """Read what the command prints; raises ValueError for anything else."""
     try:
         values = json.loads(text)
         report = DistanceReport(
@@ -110,12 +111,13 @@ class ReportStore:
     """Stores the answers of the command unchanged."""
 
     def __init__(self, folder: Path | None, bundled: Path | None = None) -> None:
-        """`folder` None keeps nothing; `bundled`: the folder of what comes with the program."""
+        """Keep reports in `folder`, or none with None; `bundled` is the folder of what comes with
+        the program."""
         self._folder = folder
         self._bundled = bundled
 
     def read(self, checksum: str) -> DistanceReport | None:
-        """None where there is nothing, or nothing that this version can read."""
+        """Return the report, or None if there is none that this version can read."""
         return self._read_kept(checksum) or self._read_bundled(checksum)
 
     def _read_kept(self, checksum: str) -> DistanceReport | None:

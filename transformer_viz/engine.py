@@ -36,7 +36,7 @@ class Explanation:
 
 
 class Engine(QObject):
-    """Asynchronous: each request ends in its signal, unless a newer one takes its place.
+    """Answers asynchronously: each request ends in its signal, unless a newer one takes its place.
 
     A question is answered with the gates that are set when it is put.
     """

@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def foreign_core() -> Path | None:
-    """Where the `core` lies that would be imported; None if that is beside this package."""
+    """Return where the `core` lies that would be imported; None if that is beside this package."""
     found = importlib.util.find_spec("core")
     origin = None if found is None else found.origin
     if origin is None:

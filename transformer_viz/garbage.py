@@ -30,7 +30,7 @@ class GarbageCollector(QObject):
             gc.collect(due[-1])
 
     def spare(self, *_loaded: object) -> None:
-        """Never again look at what is there now: the modules of torch alone take 0.1 s."""
+        """Exempt what exists now from collection: the modules of torch alone take 0.1 s."""
         if gc.get_freeze_count() == 0:
             gc.freeze()
 

@@ -134,7 +134,7 @@ class GateCommands(QObject):
             self.ask_for_pairs()
 
     def ask_for_pairs(self) -> None:
-        """And measure on them."""
+        """Ask for a file of pairs, and measure on them."""
         title = "Choose one table of pairs, or two aligned files: source, then target"
         names, _filter = QFileDialog.getOpenFileNames(self._host, title, "", PAIRS)
         if names:

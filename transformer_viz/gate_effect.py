@@ -26,7 +26,8 @@ FEW, MANY = 300, 3_000  # sentences
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """
+    """How good the translations of a sample are.
+
     Attributes:
         loss: nats a token of the references.
         bleu, chrf: 0 to 100.
@@ -44,7 +45,8 @@ class Quality:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """`corpus`: "grammar" for generated sentences, or a file of pairs; at most so many."""
+    """The sentences to measure on; `corpus` is "grammar" for generated sentences or a file of
+    pairs, and `sentences` the most to use."""
 
     corpus: str = GRAMMAR
     sentences: int = FEW
@@ -60,7 +62,8 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """
+    """What the gates change over a sample.
+
     Attributes:
         sentences: how many there were.
         before: with all heads on.
@@ -85,7 +88,8 @@ class Question:
     sample: Sample = Sample()
 
     def arguments(self, kept: Path | None) -> list[str]:
-        """Of `python -m core`; `kept`: where it keeps what all heads on give."""
+        """Return the arguments of `python -m core`; `kept` is where it keeps the measurements with
+        all heads on."""
         heads = [f"--head={write_gate(*gate)}" for gate in self.gates.items()]
         beam, alpha = self.search.beam, self.search.alpha
         return [
@@ -114,7 +118,8 @@ class GateEffect(QObject):
     def __init__(
         self, session: Session, folder: Path | None, parent: QObject | None = None
     ) -> None:
-        """`folder`: where it is kept what all heads on give; None keeps nothing."""
+        """Measure; `folder` is where the measurements with all heads on are kept, and None keeps
+        nothing."""
         super().__init__(parent)
         self._session = session
         self._folder = folder
@@ -137,7 +142,7 @@ class GateEffect(QObject):
 
     @property
     def running(self) -> bool:
-        """Measuring, or about to."""
+        """Whether it is measuring, or about to."""
         return self._asked is not None or self._start.isActive()
 
     @property
@@ -249,7 +254,7 @@ class GateEffect(QObject):
 
 
 def read_effect(answer: Any) -> Effect:
-    """From the JSON of `ablate`, of its only setting. Raises ValueError if it is not as
+    """Read the JSON of `ablate` for its only setting. Raises ValueError if it is not as
     documented."""
     try:
         [setting] = answer["settings"]

@@ -42,7 +42,7 @@ def restored_gates(saved: Iterable[SavedGate]) -> Gates:
 
 
 def gates(factors: Mapping[Head, float]) -> Gates:
-    """These factors in reading order, without those that change nothing."""
+    """Return these factors in reading order, without those that change nothing."""
     order = {kind: place for place, kind in enumerate(AttentionKind)}
     heads = sorted(factors, key=lambda head: (order[head.kind], head.layer, head.head))
     return MappingProxyType({head: factors[head] for head in heads if factors[head] != 1})

@@ -64,7 +64,7 @@ class Gating(QObject):
         search: Callable[[], Search],
         parent: QObject | None = None,
     ) -> None:
-        """`search`: how translations are found at the moment."""
+        """Follow the session; `search` tells how translations are found at the moment."""
         super().__init__(parent)
         self._session = session
         self._engine = engine
@@ -144,6 +144,6 @@ def output_ids(trace: Trace) -> tuple[int, ...]:
 
 
 def log_probability(trace: Trace) -> float | None:
-    """Σ_t ln p(y_t | y_<t, x), the natural logarithm of the translation's probability."""
+    """Return Σ_t ln p(y_t | y_<t, x), the natural logarithm of the translation's probability."""
     logarithms = trace.log_probabilities
     return None if logarithms is None else float(logarithms.sum(dtype="float64"))

@@ -57,7 +57,7 @@ class HelpCommands(QObject):
             dialogs.LogDialog(self._log, read_log(self._log), self._window).open()
 
     def copy_diagnostics(self) -> None:
-        """Versions, system and screen, and the shape of the model: nothing that was typed."""
+        """Copy versions, system and screen, and the shape of the model: nothing that was typed."""
         QGuiApplication.clipboard().setText("\n".join(self._diagnostics()) + "\n")
         self._window.say("The diagnostic information is on the clipboard.")
 

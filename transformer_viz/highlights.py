@@ -29,8 +29,8 @@ def opening_selection(model: ModelInfo, trace: Trace) -> Selection:
 
 
 def unknown_spans(model: ModelInfo, trace: Trace) -> list[tuple[int, int]]:
-    """[start, end) characters of the text that the vocabulary lacks, and, where the model lists
-    its `known_words`, of the words that it never saw in training."""
+    """Return [start, end) characters of the text that the vocabulary lacks, and, where the model
+    lists its `known_words`, of the words that it never saw in training."""
     spans = [
         (token.start, token.end)
         for token in trace.source_tokens

@@ -37,7 +37,7 @@ class Hypothesis:
 
     @cached_property
     def ids(self) -> tuple[int, ...]:
-        """With the end token, if it has ended."""
+        """The ids, with the end token if it has ended."""
         return tuple(token.id for token in self.trace.predicted_tokens)
 
     @cached_property
@@ -58,7 +58,7 @@ class Hypothesis:
 
     @property
     def perplexity(self) -> float | None:
-        """exp of the mean negative log-probability of a token."""
+        """The exponential of the mean negative log-probability per token."""
         total, count = self.log_probability, len(self.ids)
         return None if total is None or not count else math.exp(-total / count)
 

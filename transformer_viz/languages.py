@@ -31,14 +31,14 @@ def sides(model: ModelInfo | None) -> Sides:
 
 
 def language_name(code: str) -> str:
-    """As in "German" for "de", "deu" or "deu_Latn"; a code that Qt does not know stays."""
+    """Return "German" for "de", "deu" or "deu_Latn"; a code that Qt does not know stays."""
     language = QLocale.codeToLanguage(code.partition("_")[0])
     known = language not in (QLocale.Language.AnyLanguage, QLocale.Language.C)
     return QLocale.languageToString(language) if known else code
 
 
 def token_label(token: str) -> str:
-    """As in "German · deu" for ">>deu<<"."""
+    """Return "German · deu" for ">>deu<<"."""
     code = token.strip("<>")
     name = language_name(code)
     return code if name == code else f"{name} · {code}"

@@ -38,7 +38,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """Where a token looks, and where the tokens it finds there look in turn.
+    """The tokens that a token attends to, and those that they attend to in turn.
 
     Attributes:
         place: the token itself.
@@ -113,7 +113,7 @@ def followed_heads(trace: Trace, selection: Selection, kind: AttentionKind) -> t
 
 
 def last_layer(trace: Trace, kind: AttentionKind) -> tuple[Head, ...]:
-    """All heads of the last layer that has one."""
+    """Return all heads of the last layer that has one."""
     every = trace.every_head(kind)
     return tuple(head for head in every if head.layer == every[-1].layer)
 

@@ -10,7 +10,8 @@ from transformer_viz.drawing.labels import display_text, isolated
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """
+    """A statistic by which heads can be ranked.
+
     Attributes:
         id: its name in `ViewOptions.order`.
         value: None where the kind of attention has no such statistic.
@@ -35,7 +36,7 @@ class Measure:
         return "–" if value is None else f"{value:.{self.digits}f}"
 
     def spread(self, statistics: Sequence[HeadStatistics]) -> str:
-        """Of several heads of one kind: the mean, the least and the greatest."""
+        """Describe several heads of one kind: the mean, the least and the greatest."""
         values = [value for value in map(self.value, statistics) if value is not None]
         if not values:
             return "–"
@@ -44,7 +45,7 @@ class Measure:
         return f"{mean:.{digits}f}  ({min(values):.{digits}f} – {max(values):.{digits}f})"
 
     def text(self, statistics: HeadStatistics, trace: Trace, head: Head) -> str:
-        """Of one head, with unit and limit."""
+        """Format the number of one head, with unit and limit."""
         number = self.number(statistics)
         if self.value(statistics) is None:
             return number
@@ -115,7 +116,8 @@ def measure(id: str) -> Measure | None:
 def ranked(
     heads: Sequence[Head], by: Measure, measured: Mapping[Head, HeadStatistics]
 ) -> list[Head]:
-    """Best first; equal ones, and all of a kind that has no such statistic, stay as they are."""
+    """Sort heads best first; equal ones, and all of a kind that has no such statistic, stay as they
+    are."""
     sign = 1 if by.lowest_first else -1
 
     def key(head: Head) -> float:

@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``seconds_left`` is None while nobody can tell."""
+    """How far a measurement is; ``seconds_left`` is None while it is unknown."""
 
     done: int
     total: int
@@ -41,8 +41,8 @@ class _Run(Generic[Result]):
 
 
 class Measuring(QObject, Generic[Result]):
-    """Follows the model of the session. Measuring starts only when it is asked for, and goes on for
-    its model when another one is opened.
+    """Follows the model of the session. Measuring starts only on request, and goes on for its model
+    when another one is opened.
 
     Attributes:
         known: of the model shown; None if it was not measured.
@@ -59,7 +59,8 @@ class Measuring(QObject, Generic[Result]):
         look_up: Callable[[str], Result | None],
         parent: QObject | None = None,
     ) -> None:
-        """`look_up`: what is kept of a model file, by its SHA-256; called beside the event loop."""
+        """Follow the session; `look_up` returns what is kept of a model file, by its SHA-256, and
+        is called beside the event loop."""
         super().__init__(parent)
         self._session = session
         self._look_up = look_up
@@ -163,7 +164,7 @@ class Measuring(QObject, Generic[Result]):
 
 
 def read_progress(line: str) -> Progress | None:
-    """From a line on stderr; None for lines that say something else."""
+    """Read progress from a line on stderr; None for lines that say something else."""
     try:
         value = json.loads(line)
         left = value.get("seconds_left")

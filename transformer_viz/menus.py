@@ -27,7 +27,7 @@ class DocumentMenus:
         self._open = open_file
 
     def fill_models(self, menu: QMenu) -> None:
-        """Bundled models, recent files, Open: all that can be shown."""
+        """List everything that can be shown: bundled models, recent files, Open."""
 
         def fill() -> None:
             menu.clear()

@@ -13,7 +13,7 @@ MOST_WINDOWS = 8  # that one request opens
 
 
 class Application(QApplication):
-    """QApplication, with the request to open a file as a signal."""
+    """The QApplication, with the request to open a file as a signal."""
 
     fileWanted = Signal(object)  # Path
 
@@ -37,7 +37,7 @@ class FileRequests(QObject):
         options: Sequence[str] = (),
         launch: Callable[[list[str]], bool] | None = None,
     ) -> None:
-        """`options` of the command line are those of the other windows too."""
+        """Take requests; `options` of the command line are those of the other windows too."""
         super().__init__(parent)
         self._show = show
         self._options = options

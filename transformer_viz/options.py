@@ -37,7 +37,7 @@ class Quantity(StrEnum):
 
     @property
     def short(self) -> str:
-        """Its name beside a colour bar."""
+        """The quantity's name beside a colour bar."""
         return {Quantity.WEIGHT: "weight", Quantity.ROLLOUT: "rollout", Quantity.ALTI: "ALTI+"}.get(
             self, "norm"
         )
@@ -95,7 +95,8 @@ LEAST_KERNEL, MOST_KERNEL = 2, 99
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewOptions:
-    """
+    """How maps and links are shown.
+
     Attributes:
         quantity: of the heatmap.
         threshold: weights below it are left blank, and said to be.

@@ -15,7 +15,7 @@ _ARROWS = "Left Right Up Down"
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys that do one thing, each in its own direction.
+    """A group of keys that do one thing, each in its own direction.
 
     Attributes:
         names: as `QKeySequence` reads them, one space between two.
@@ -32,7 +32,7 @@ class Keys:
         return tuple(QKeySequence(self.modifier + name) for name in self.names.split(" "))
 
     def text(self, how: QKeySequence.SequenceFormat = NATIVE) -> str:
-        """As in "Ctrl+← →": the modifier is named once."""
+        """The keys in words, with the modifier named once: "Ctrl+← →"."""
         held = QKeySequence(self.modifier + "A").toString(how)[:-1] if self.modifier else ""
         return held + " ".join(
             _SYMBOLS.get(name) or QKeySequence(name).toString(how) for name in self.names.split(" ")

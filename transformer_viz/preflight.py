@@ -52,7 +52,7 @@ def problem(
     loads: Callable[[str], bool] | None = None,
     reaches_x11: Callable[[], bool] | None = None,
 ) -> str | None:
-    """Why no window can open here, in one or two sentences, or None.
+    """Return why no window can open here, in one or two sentences, or None.
 
     `offscreen` says that none has to be seen. The last two arguments stand in for the machine
     in tests: whether a shared library loads, and whether the X server of DISPLAY answers.

@@ -44,8 +44,9 @@ class Found:
         return Measure(quantity.short, quantity.noun, self.tops[kind], quantity.each)
 
     def source_shares(self, head: Head) -> Floats | None:
-        """[T], what comes from the source at each decoding step after the layer of this head; None
-        beside the encoder, and where nothing is followed through a decoder with a source."""
+        """Return what comes from the source at each decoding step after the layer of this head,
+        [T]; None beside the encoder, and where nothing is followed through a decoder with a source.
+        """
         crossed = AttentionKind.CROSS in self.trace.kinds
         if self.composition is None or not crossed or head.kind is AttentionKind.ENCODER_SELF:
             return None
@@ -56,7 +57,7 @@ Answer: TypeAlias = Mapping[Quantity, Found]
 
 
 class Ask(Protocol):
-    """`Engine.ask`."""
+    """The signature of `Engine.ask`."""
 
     def __call__(
         self,
@@ -87,7 +88,7 @@ class Quantities(QObject):
         cancel: Callable[[str], None],
         parent: QObject | None = None,
     ) -> None:
-        """`ask`, `cancel`: the engine's."""
+        """Follow the session; `ask` and `cancel` are the engine's."""
         super().__init__(parent)
         self._session = session
         self._ask = ask
@@ -118,8 +119,8 @@ class Quantities(QObject):
 
     @property
     def of_heads(self) -> Found | None:
-        """… of each head by itself: norms where they are chosen, else the weights; None while the
-        norms are on their way."""
+        """Return the maps of each head by itself: norms where they are chosen, else the weights;
+        None while the norms are being computed."""
         if self._session.options.quantity is not Quantity.NORM or self.problem:
             return self._weights
         return None if self.asking else self.found

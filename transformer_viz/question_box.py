@@ -5,7 +5,8 @@ from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
 
 
 class QuestionBox(QMessageBox):
-    """Deletes itself when it is closed. All of the application's message boxes are of this kind."""
+    """A message box that deletes itself when it is closed; all message boxes of the application are
+    of this kind."""
 
     def __init__(self, title: str, text: str, details: str, parent: QWidget) -> None:
         super().__init__(parent)

@@ -86,7 +86,8 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`message` is one plain sentence; `milliseconds` is what the shown trace took to compute."""
+    """The state of the session; `message` is one plain sentence, `milliseconds` the time that the
+    shown trace took to compute."""
 
     phase: Phase
     message: str = ""
@@ -145,7 +146,8 @@ class Session(QObject):
 
     @property
     def shown_gates(self) -> Gates:
-        """Of a trace from a file those that it was made with, else those that are set."""
+        """The gates of what is shown: of a trace from a file those that it was made with, else
+        those that are set."""
         trace = self._trace
         return self._gates if trace is None or trace.has_ids else trace.gates
 

@@ -31,7 +31,8 @@ MOST_BYTES = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedModel:
-    """
+    """The model that a session file names.
+
     Attributes:
         path: of the file or folder, or nothing for a bundled one.
         sha256: its checksum, to notice that it is another one now.
@@ -44,7 +45,8 @@ class SavedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedSession:
-    """
+    """The contents of a session file.
+
     Attributes:
         gates: for the model named.
         trace: path of the file that the trace shown came from, or nothing.
@@ -82,7 +84,8 @@ class Found:
 
 
 def save_session(path: Path, session: SavedSession) -> None:
-    """
+    """Write a session file.
+
     Raises:
         UserError: the file cannot be written.
     """
@@ -91,7 +94,8 @@ def save_session(path: Path, session: SavedSession) -> None:
 
 
 def load_session(path: Path) -> Found:
-    """
+    """Read a session file.
+
     Raises:
         UserError: unreadable, of a newer version, or with a field that cannot be used; the
             sentence names it.

@@ -99,10 +99,11 @@ class Settings:
 
 
 class SettingsFile:
-    """`settings.json` in a folder: read once, written often, perhaps by several windows."""
+    """The file `settings.json` in a folder: read once, written often, perhaps by several
+    windows."""
 
     def __init__(self, folder: Path | None) -> None:
-        """`folder` None remembers nothing, as a screenshot should."""
+        """Keep settings in `folder`; with None, nothing is remembered, as for a screenshot."""
         self.folder = folder
         self._path = None if folder is None else folder / "settings.json"
         self._known = Settings()  # as this window loaded or saved it last
@@ -150,7 +151,8 @@ class SettingsFile:
         return None
 
     def set_aside(self) -> str | None:
-        """Rename the file, so that the next ``load`` finds none; a notice with its new name.
+        """Rename the file, so that the next ``load`` finds none, and return a notice with its new
+        name.
 
         Raises:
             UserError: it cannot be renamed.
@@ -214,7 +216,8 @@ class Parsed(NamedTuple):
 
 
 def parse(data: bytes) -> Parsed:
-    """Settings from JSON; each field, and each of the options, falls back alone."""
+    """Read settings from JSON; each field, and each of the options, falls back to its default
+    separately."""
     try:
         values = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The user's sentence with ever more words pushed in, to see what reaches over them."""
+"""The user's sentence with more and more inserted words, to see what reaches over them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from transformer_viz.session import Session
 
 LANE = "stretch"
 MOST_WORDS = 64
-"""The most that `core.corpus.grammar.stretch` pushes in."""
+"""The most that `core.corpus.grammar.stretch` inserts."""
 
 
 class Stretching(QObject):
@@ -24,9 +24,9 @@ class Stretching(QObject):
 
     Attributes:
         own: the sentence as the user wrote it, while it is stretched.
-        words: how many are pushed in, or will be as soon as they are there.
+        words: how many are inserted, or will be as soon as they arrive.
         moving: whether the text that changes right now is changed from here.
-        problem: why no words can be pushed in, in one sentence.
+        problem: why no words can be inserted, in one sentence.
     """
 
     changed = Signal()  # any of these
@@ -39,9 +39,9 @@ class Stretching(QObject):
         from_file: Callable[[], bool],
         parent: QObject | None = None,
     ) -> None:
-        """`show`: puts a text in place of the one shown and translates it, with a selection or with
-        what is selected now; `from_file`: whether what is shown was read from a file, so that it
-        could not be brought back."""
+        """Follow the session. `show`: puts a text in place of the one shown and translates it, with
+        a selection or with what is selected now; `from_file`: whether what is shown was read from a
+        file, so that it could not be brought back."""
         super().__init__(parent)
         self._session = session
         self._engine = engine
@@ -60,7 +60,7 @@ class Stretching(QObject):
 
     @property
     def obstacle(self) -> str:
-        """Why nothing can be pushed in now, in one sentence."""
+        """The reason why no words can be inserted now, in one sentence."""
         model = self._session.model
         if model is None:
             return "Open a model to insert words."
@@ -74,7 +74,8 @@ class Stretching(QObject):
         return ""
 
     def stretch(self, words: int) -> None:
-        """Push in so many words, in place of those that are; 0 restores the own sentence."""
+        """Insert so many words, in place of those inserted before; 0 restores the user's own
+        sentence."""
         words = max(0, min(words, MOST_WORDS))
         if words == self.words:
             return
@@ -94,14 +95,16 @@ class Stretching(QObject):
         self.changed.emit()
 
     def restore(self) -> None:
-        """With what is selected now, on the words that the own sentence has too."""
+        """Restore the user's own sentence, with what is selected now on the words that it has
+        too."""
         own = self.own
         if own is not None:
             self._leave()
             self._show(own)
 
     def close(self) -> None:
-        """With what was selected before: there is no time to look for it."""
+        """Restore the user's own sentence with what was selected before: there is no time to look
+        for it."""
         own = self.own
         if own is not None:
             self._leave()

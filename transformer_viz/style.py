@@ -178,7 +178,8 @@ def set_role(widget: QWidget, role: str) -> None:
 
 
 def dress_spin_box(box: QAbstractSpinBox, theme: Theme) -> None:
-    """Soft edges. The line inside does not follow by itself when the theme changes."""
+    """Give a spin box soft edges. The line inside does not follow by itself when the theme
+    changes."""
     for part in (box, box.lineEdit()):
         part.setPalette(_edged(theme, "border"))
 

@@ -16,7 +16,7 @@ _USUAL_LINE = 14.0  # px, of the text that fixed widths are made for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Theme:
-    """Colour tokens as ``#rrggbb``; what each is for, never what it looks like."""
+    """The colours as ``#rrggbb``, named by what each is for, never by what it looks like."""
 
     name: str
     dark: bool

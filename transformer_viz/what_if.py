@@ -27,7 +27,8 @@ class Wish:
 
 
 class WhatIf(QObject):
-    """`table` and `variant` always belong to the model and the sentence of the session.
+    """What becomes of the sentence in another order or without positions; `table` and `variant`
+    always belong to the model and the sentence of the session.
 
     Attributes:
         table: the model's positions; None until they are there, or with `table_problem`, one
@@ -49,7 +50,7 @@ class WhatIf(QObject):
         search: Callable[[], Search],
         parent: QObject | None = None,
     ) -> None:
-        """`search`: how translations are found at the moment."""
+        """Follow the session; `search` tells how translations are found at the moment."""
         super().__init__(parent)
         self._session = session
         self._engine = engine

@@ -81,8 +81,8 @@ class Window(Host):
         runs: Path | None = None,
         cache: Path | None = None,
     ) -> None:
-        """`log`: the file that errors go to, if there is one; `runs`: the folder for training runs,
-        `cache`: the one for downloads, both the user's own by default."""
+        """Build the window; `log`: the file that errors go to, if there is one, `runs`: the folder
+        for training runs, `cache`: the one for downloads, both the user's own by default."""
         super().__init__()
         self._session = session
         self._controller = controller

@@ -51,7 +51,7 @@ class Worker(QObject):
     _posted = Signal(object)  # (Job, callback, value); crosses over to the owner's thread
 
     def __init__(self, name: str, lanes: tuple[str, ...], parent: QObject | None = None) -> None:
-        """`lanes` in the order in which waiting jobs are taken."""
+        """Start the thread; `lanes` are in the order in which waiting jobs are taken."""
         super().__init__(parent)
         self._lanes = lanes
         self._tickets = itertools.count(1)

@@ -1,4 +1,4 @@
-"""How far a model and its heads reach: the same dependency with ever more words pushed in between.
+"""How far a model and its heads reach: the same dependency with more and more words inserted.
 
 Legend: D distances, N heads of one kind, B pairs of a batch, T target tokens.
 """
@@ -47,7 +47,7 @@ class Reach:
     verb. Its row is that which predicts it, in the encoder that of the English word.
 
     Attributes:
-        pushed_in: [D], words.
+        pushed_in: the numbers of inserted words, [D].
         between: [D], mean number of German words between the two.
         longest_trained: most words between the two in sentences that training draws from.
         model: [D], whether the later word has the highest probability after the right beginning,
@@ -57,7 +57,7 @@ class Reach:
         heads: of the kinds of attention in which the dependency is stretched.
         accuracy: [D, N] of each kind, whether the head finds the word that is needed, as
             ``GoldScore`` counts it.
-        baseline: [D] of each kind, the same of always looking equally far at this distance.
+        baseline: [D] of each kind, the accuracy of the fixed-distance baseline at this distance.
     """
 
     relation: str
@@ -118,7 +118,7 @@ def distance_probe(
 
     Args:
         model: in evaluation mode.
-        distances: how many words to push in, ascending.
+        distances: how many words to insert, ascending.
         seed: of the sentences.
         progress: told how many stretched sentences were passed through the model, of
             kinds × distances × sentences.

@@ -29,7 +29,7 @@ class Role:
 
     Attributes:
         baseline: the score of a head that spreads its weight evenly; of gold roles, of one that
-            always looks equally far.
+            always attends to a fixed distance.
         threshold: what the lower end of the score's 95% interval must reach.
         cases: how many rows, links or sentences the score is over.
         weight: the mean weight on what is looked at; None where the score is a weight itself.

@@ -130,7 +130,7 @@ def test_what_cannot_be_brought_back_is_not_stretched(
         ((), ""),
     ],
 )
-def test_words_are_pushed_into_english_alone(
+def test_words_are_inserted_into_english_alone(
     stage: Stage, stretching: Stretching, languages: tuple[str, ...], obstacle: str
 ) -> None:
     model = stage.session.model
@@ -140,7 +140,7 @@ def test_words_are_pushed_into_english_alone(
     assert stretching.obstacle == obstacle
 
 
-def test_without_a_model_nothing_is_pushed_in(stage: Stage, stretching: Stretching) -> None:
+def test_without_a_model_nothing_is_inserted(stage: Stage, stretching: Stretching) -> None:
     stage.session.set_model(None)
     assert stretching.obstacle == "Open a model to insert words."
 

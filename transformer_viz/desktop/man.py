@@ -9,7 +9,7 @@ from transformer_viz.desktop.man_page import man_page
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It has none; to read the page, type transformer-viz man | man -l -."""
+    """Add no arguments; to read the page, type transformer-viz man | man -l -."""
 
 
 def run(args: argparse.Namespace) -> int:

@@ -62,7 +62,8 @@ def thumbnails(
 
 
 class Atlas:
-    """Tiles may arrive one by one; those still missing are empty frames."""
+    """The picture of all heads. Tiles may arrive one by one; those still missing are empty
+    frames."""
 
     def __init__(
         self,
@@ -176,8 +177,8 @@ class Atlas:
 def row_outlines(
     rows: Sequence[int], queries: int, tile: int, ratio: float, theme: Theme
 ) -> QImage:
-    """Outlines around rows of a map of so many queries, neighbours in one: for a tile and a pixel
-    around it, to be laid over every tile that shows such a map."""
+    """Return outlines around rows of a map of so many queries, with neighbours in one, for a tile
+    and a pixel around it, to be laid over every tile that shows such a map."""
     side = round((tile + 2) * ratio)
     image = QImage(side, side, QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(ratio)
@@ -194,7 +195,7 @@ def row_outlines(
 
 
 def pack(pixels: np.ndarray) -> np.ndarray:
-    """Opaque or empty RGBA uint8 [..., 4] as QImage's ARGB32, uint32 [...]."""
+    """Convert opaque or empty RGBA uint8 [..., 4] to QImage's ARGB32, uint32 [...]."""
     wide = pixels.astype(np.uint32)
     return wide[..., 3] << 24 | wide[..., 0] << 16 | wide[..., 1] << 8 | wide[..., 2]
 

@@ -54,7 +54,7 @@ class Bands:
     title: int = 6 * GRID
 
     def fitted(self, font: QFont) -> "Bands":
-        """Higher where the text of the window is large."""
+        """Return higher bands where the text of the window is large."""
         return Bands(*(taller(height, font) for height in astuple(self)))
 
 
@@ -73,7 +73,8 @@ def fit_by_layer(
 def fit_figure(
     kinds: tuple[Rows, ...], width: int, height: int, bands: Bands = USUAL
 ) -> "AtlasLayout":
-    """By layer for a figure: the kinds below or beside each other, whichever gives larger tiles."""
+    """Lay the heads out by layer for a figure, with the kinds below or beside each other, whichever
+    gives larger tiles."""
     below = fit_by_layer(kinds, width, height, bands, LEAST_IN_FIGURE)
     fixed = AtlasLayout(kinds, 0, bands, beside=True)
     columns = sum(_widest([rows], False) for rows in kinds)
@@ -87,8 +88,9 @@ def fit_figure(
 def fit_ranked(
     ranked: Sequence[Sequence[Head]], width: int, height: int, least: int, bands: Bands = USUAL
 ) -> "AtlasLayout":
-    """Lines as long as gives the largest tiles that fit; where they would be smaller than `least`,
-    the side that a caption needs, tiles that fill the width and overflow the height."""
+    """Choose lines as long as gives the largest tiles that fit; where they would be smaller than
+    `least`, the side that a caption needs, choose tiles that fill the width and overflow the
+    height."""
     fitting, filling = AtlasLayout((), 0, bands, captions=True), None
     for columns in range(1, max(map(len, ranked), default=0) + 1):
         rows = tuple(_wrapped(heads, columns) for heads in ranked)
@@ -121,17 +123,17 @@ class Section:
 
     @cached_property
     def heads(self) -> tuple[Head, ...]:
-        """In reading order."""
+        """The heads in reading order."""
         return tuple(head for row in self.rows for head in row)
 
     @cached_property
     def columns(self) -> int:
-        """By layer: up to the last head that any layer has."""
+        """The number of columns by layer, up to the last head that any layer has."""
         return 1 + max(head.head for head in self.heads)
 
     @property
     def pruned(self) -> tuple[Head, ...]:
-        """By layer: the heads that are missing among these columns."""
+        """The heads that are missing among these columns, by layer."""
         present = set(self.heads)
         every = (
             Head(self.kind, layer, head)

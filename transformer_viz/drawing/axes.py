@@ -34,7 +34,7 @@ _SIZES = (1.0, 0.9, 0.8, SMALLEST)
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Tokens along an axis in pixels: token i lies at [origin + i·pitch, origin + (i+1)·pitch).
+    """The tokens along an axis in pixels: token i lies at [origin + i·pitch, origin + (i+1)·pitch).
 
     `numbers`: what to write beside each; without any, 1, 2, 3 …
     """
@@ -105,7 +105,7 @@ def numbers_width(font: QFont, largest: int) -> float:
 
 
 def row_font(font: QFont, axis: Axis) -> QFont:
-    """Of the labels of rows."""
+    """Return the font of the labels of rows."""
     return _fitting(font, axis, _row_needs)
 
 
@@ -135,7 +135,7 @@ def draw_rows(
     theme: Theme,
     marked: int | None,
 ) -> None:
-    """Numbers from `left`, labels up to `right`."""
+    """Draw numbers from `left` and labels up to `right`."""
     small, numbers = scaled_font(font, NUMBER_SIZE), numbers_width(font, axis.last_number)
     digits = _number_height(font)
     font = row_font(font, axis)
@@ -167,7 +167,7 @@ def draw_columns(
     theme: Theme,
     marked: int | None,
 ) -> None:
-    """Numbers just above `bottom`, slanted labels above these."""
+    """Draw numbers just above `bottom`, and slanted labels above these."""
     font = _fitting(font, axis, _column_needs)
     line = QFontMetricsF(font).height()
     small = scaled_font(font, NUMBER_SIZE)

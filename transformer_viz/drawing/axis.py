@@ -25,7 +25,7 @@ class AxisScale(StrEnum):
 
 
 def places(values: ArrayLike, scale: AxisScale) -> NDArray[np.float64]:
-    """Where values lie on the axis; NaN for those that a logarithm has no place for."""
+    """Return where values lie on the axis; NaN for those that a logarithm has no place for."""
     numbers = np.asarray(values, dtype=np.float64)
     if scale is AxisScale.LINEAR:
         return numbers
@@ -57,7 +57,7 @@ def ticks(low: float, high: float, scale: AxisScale, most: int, least: float = 0
 
 
 def tick_texts(values: list[float]) -> list[str]:
-    """With as many decimals as tell neighbours apart."""
+    """Format ticks with as many decimals as tell neighbours apart."""
     gaps = [abs(b - a) for a, b in itertools.pairwise(values)]
     largest = max(map(abs, values), default=0.0)
     even = len(gaps) > 1 and max(gaps) < 1.5 * min(gaps)

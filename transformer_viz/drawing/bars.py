@@ -23,7 +23,8 @@ def row_height(font: QFont) -> int:
 
 
 class Bar(NamedTuple):
-    """`key`: the token that stands for a token or a merged word; `place`: in the text, from 1."""
+    """A bar of a weight; `key` is the token that stands for a token or a merged word, `place` its
+    number in the text, from 1."""
 
     key: int
     token: Token

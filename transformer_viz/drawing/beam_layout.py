@@ -22,7 +22,8 @@ HEADER = 6 * GRID
 
 @dataclass(frozen=True, slots=True)
 class BeamLayout:
-    """
+    """The places of the nodes of a beam tree.
+
     Attributes:
         columns: the nodes shown in each step, from top to bottom.
         boxes: of these nodes.
@@ -60,7 +61,7 @@ def column_left(step: int) -> float:
 
 
 def lay_out_beam(tree: BeamTree, *, pruned: bool) -> BeamLayout:
-    """`pruned`: whether hypotheses that fell out of the beam are shown."""
+    """Lay out the tree; `pruned` says whether hypotheses that fell out of the beam are shown."""
     columns: list[list[int]] = [[] for _ in range(tree.steps)]
     for index, node in enumerate(tree.nodes):
         if pruned or node.status is not NodeStatus.PRUNED:

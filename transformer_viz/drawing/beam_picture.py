@@ -61,7 +61,7 @@ def paint_beam(
 def draw_node(
     painter: QPainter, box: QRectF, node: BeamNode, theme: Theme, font: QFont, *, followed: bool
 ) -> None:
-    """Token above; below it log P, or the score of a finished one."""
+    """Draw the token above, and below it log P, or the score of a finished hypothesis."""
     draw_shape(painter, box, node.status, theme, followed=followed)
     winner = node.status is NodeStatus.WINNER
     ended = node.status in _ENDED

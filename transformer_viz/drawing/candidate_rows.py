@@ -17,7 +17,8 @@ _MARK = 4 * GRID
 
 @dataclass(frozen=True, slots=True)
 class CandidateRow:
-    """`taken`: the hypothesis goes on with it; `listed`: it is among the most probable."""
+    """A candidate for a step; `taken`: the hypothesis goes on with it, `listed`: it is among the
+    most probable."""
 
     token: Token
     log_probability: float

@@ -38,7 +38,7 @@ def draw_chart(
     marks: Sequence[Mark] = (),
     unit: str = "",
 ) -> None:
-    """Everything but the legend."""
+    """Draw everything but the legend."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     _draw_axes(painter, window, layout, theme, font, unit)

@@ -24,7 +24,8 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """
+    """One line of a chart.
+
     Attributes:
         x: [n] steps, ascending.
         y: [n] values; NaN leaves a gap.
@@ -68,7 +69,7 @@ class Window:
     top: float
 
     def moved(self, dx: float, dy: float) -> Window:
-        """By shares of its width and height."""
+        """Return the window moved by shares of its width and height."""
         dx *= self.right - self.left
         dy *= self.top - self.bottom
         return replace(
@@ -80,7 +81,8 @@ class Window:
         )
 
     def zoomed(self, across: float, up: float, x: float, y: float) -> Window:
-        """Magnified, with the place at the shares (x, y) from the lower left where it was."""
+        """Return the window magnified, with the place at the shares (x, y) from the lower left
+        where it was."""
         width, height = (self.right - self.left) / across, (self.top - self.bottom) / up
         left = self.left + x * (self.right - self.left) - x * width
         bottom = self.bottom + y * (self.top - self.bottom) - y * height
@@ -93,7 +95,8 @@ def fitted(
     y_scale: AxisScale,
     y_range: tuple[float, float] | None = None,
 ) -> Window:
-    """All points of all lines; `y_range` where the values have natural limits."""
+    """Return a window with all points of all lines; `y_range` gives the natural limits of the
+    values, if any."""
     xs = [places(line.x, x_scale) for line in lines]
     ys = [places(values, y_scale) for line in lines for values in _drawn(line)]
     left, right = _ends(xs)
@@ -124,7 +127,8 @@ def _ends(parts: Sequence[Floats]) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class ChartLayout:
-    """`plot`: where the lines are; `columns`: of the legend above."""
+    """The places in a chart; `plot`: where the lines are, `columns`: the columns of the legend
+    above."""
 
     plot: QRectF
     columns: int
@@ -141,7 +145,7 @@ class ChartLayout:
         return pixels
 
     def shares(self, point: QPointF) -> tuple[float, float]:
-        """Of the plot's width and height, from its lower left corner."""
+        """Return shares of the plot's width and height, from its lower left corner."""
         plot = self.plot
         across = (point.x() - plot.left()) / plot.width()
         return across, (plot.bottom() - point.y()) / plot.height()
@@ -162,8 +166,8 @@ def lay_out_chart(rect: QRectF, lines: Sequence[Line], font: QFont) -> ChartLayo
 
 
 def thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Of the points that share a column of pixels the first, the lowest, the highest and the last:
-    the same picture, in a time that depends on its width."""
+    """Return the first, the lowest, the highest and the last of the points that share a column of
+    pixels: the same picture, in a time that depends on its width."""
     columns = np.floor(x)
     starts = np.flatnonzero(np.diff(columns, prepend=columns[0] - 1))
     if len(x) <= 4 * len(starts):

@@ -7,7 +7,7 @@ Floats = NDArray[np.float64]
 
 
 def sampled(controls: Floats, count: int) -> Floats:
-    """[N, count, 2], points along cubics [N, 4, 2], both ends among them."""
+    """Return points along cubics [N, 4, 2], both ends among them: [N, count, 2]."""
     t = np.linspace(0, 1, count)[:, None]
     basis = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3])
     points: Floats = np.einsum("sc,ncx->nsx", basis, controls)
@@ -15,7 +15,7 @@ def sampled(controls: Floats, count: int) -> Floats:
 
 
 def distances(lines: Floats, point: NDArray[np.float64]) -> Floats:
-    """[N], how far a point is from each polyline [N, S, 2]."""
+    """Return how far a point is from each polyline [N, S, 2]: [N]."""
     start, step = lines[:, :-1], np.diff(lines, axis=1)
     length = np.maximum((step**2).sum(axis=2), 1e-12)
     part = (((point - start) * step).sum(axis=2) / length).clip(0, 1)

@@ -21,7 +21,8 @@ _SWATCH = 6 * GRID
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """`values`: [n] of positions 0 … n - 1; `label`: for the legend; `slot`: its colour."""
+    """A curve over positions; `values`: [n] of positions 0 … n − 1, `label`: for the legend,
+    `slot`: its colour."""
 
     values: np.ndarray
     label: str
@@ -34,7 +35,8 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class PlotLayout:
-    """`plot`: where the curves are; `columns`: of the legend above."""
+    """The places in a plot; `plot`: where the curves are, `columns`: the columns of the legend
+    above."""
 
     plot: QRectF
     shown: int
@@ -71,7 +73,7 @@ def draw_plot(
     theme: Theme,
     font: QFont,
 ) -> None:
-    """Everything but the legend."""
+    """Draw everything but the legend."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     plot = layout.plot

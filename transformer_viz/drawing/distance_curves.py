@@ -1,4 +1,4 @@
-"""Accuracy over the words that were pushed in: one place for each distance, as the steps double."""
+"""Accuracy over the inserted words: one place for each distance, as the steps double."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _Center = Qt.AlignmentFlag.AlignCenter
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """
+    """One curve over distances.
+
     Attributes:
         values: a share at each distance.
         token: its colour.
@@ -45,9 +46,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class CurvesPicture:
-    """
+    """The curves of accuracy by distance.
+
     Attributes:
-        pushed_in: words, for each distance.
+        pushed_in: inserted words, for each distance.
         between: words between the two in all.
         trained: the most between the two in training; None where that is not known.
         focus: which distance is read off.
@@ -61,12 +63,12 @@ class CurvesPicture:
 
 
 def gutter(font: QFont) -> float:
-    """Left of the first distance: names here, and in the table below."""
+    """Return the width left of the first distance: names here, and in the table below."""
     return grown(52 * GRID, font)
 
 
 def column(width: float, count: int, number: int, font: QFont) -> tuple[float, float]:
-    """Left edge and width of a distance's column."""
+    """Return the left edge and the width of a distance's column."""
     left = gutter(font)
     pitch = (width - left - MARGIN) / count
     return left + number * pitch, pitch

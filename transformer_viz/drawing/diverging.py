@@ -17,7 +17,7 @@ LEVELS = 127  # steps from 0 to either end
 def encode_signed(
     values: np.ndarray, limit: float, allowed: np.ndarray | None = None
 ) -> np.ndarray:
-    """Codes, uint8 of any shape, of values clipped to ±limit; masked where not allowed.
+    """Return codes, uint8 of any shape, of values clipped to ±limit; masked where not allowed.
 
     A limit of 0 gives 0 everywhere: that is what a picture of nothing but zeros has.
     """
@@ -27,7 +27,8 @@ def encode_signed(
 
 
 def diverging_table(theme: Theme) -> np.ndarray:
-    """RGBA uint8 [256, 4], indexed by code; masked cells are transparent, for the hatch below."""
+    """Return RGBA uint8 [256, 4], indexed by code; masked cells are transparent, for the hatch
+    below."""
     if theme.dark:
         negative, positive = ("#e07b12", "#f3983f"), ("#3f8cff", "#7db4ff")
     else:

@@ -21,7 +21,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """
+    """The positions that are shown.
+
     Attributes:
         shown: positions 0 … shown - 1 are in the picture.
         end: how many positions a learned table has; None of sinusoids, which go on.
@@ -40,7 +41,7 @@ class Extent:
         return self.shown if self.end is None else min(self.shown, self.end)
 
     def marks(self) -> list[Mark]:
-        """In ascending order, those that the picture shows."""
+        """Return the marks that the picture shows, in ascending order."""
         marks = [Mark(self.sentence, f"this sentence · {self.sentence}", "accent")]
         if self.trained is not None:
             marks.append(Mark(self.trained, f"seen in training · {self.trained}", "ink"))

@@ -25,7 +25,7 @@ def draw_gate(painter: QPainter, tile: QRectF, factor: float, theme: Theme, font
 
 
 def gate_text(factor: float) -> str:
-    """As in "×0.5"."""
+    """Format a factor, for example "×0.5"."""
     return f"×{factor:.2f}".rstrip("0").rstrip(".")
 
 

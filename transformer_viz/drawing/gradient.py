@@ -10,7 +10,8 @@ import numpy as np
 
 @lru_cache
 def even_lightness(anchors: tuple[str, ...], steps: int) -> np.ndarray:
-    """sRGB uint8 [steps, 3] through the anchors, ``#rrggbb`` of rising or falling lightness."""
+    """Return sRGB uint8 [steps, 3] through the anchors, ``#rrggbb`` of rising or falling
+    lightness."""
     rgb = np.array([[int(a[i : i + 2], 16) for i in (1, 3, 5)] for a in anchors]) / 255
     lab = np.cbrt(_to_linear(rgb) @ _RGB_TO_LMS.T) @ _LMS_TO_LAB.T  # [anchors, 3]
     light = np.linspace(lab[0, 0], lab[-1, 0], steps)

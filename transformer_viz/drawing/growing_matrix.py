@@ -32,7 +32,8 @@ _FULL_BAR = 3.0  # nats, unless a token has less probability
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GrowingPicture:
-    """
+    """A decoder's map that grows row by row.
+
     Attributes:
         pyramid: codes, uint8 [T, T], masked above the diagonal.
         fed, predicted: [T], what each row was fed and what it produced.
@@ -52,8 +53,8 @@ class GrowingPicture:
 
 @dataclass(frozen=True, slots=True)
 class GrowingLayout:
-    """`matrix`: of all T rows; `labels`: the length of column labels along their slant, in
-    `font`; `bars`: the room for the bars of the log-probabilities, or 0."""
+    """The places in a growing map; `matrix`: of all T rows, `labels`: the length of column labels
+    along their slant, in `font`, `bars`: the room for the bars of the log-probabilities, or 0."""
 
     matrix: QRectF
     cell: float
@@ -74,7 +75,8 @@ class GrowingLayout:
 def lay_out_growing(
     picture: GrowingPicture, size: QSizeF, font: QFont, ratio: float
 ) -> GrowingLayout:
-    """`ratio`: device pixels per logical one; cells take whole ones unless these are few."""
+    """Lay out the map; `ratio` is device pixels per logical one, and cells take whole ones unless
+    these are few."""
     layout = _lay_out(picture, size, font, ratio)
     if layout.cell >= QFontMetricsF(font).height():
         return layout
@@ -100,7 +102,7 @@ def _lay_out(picture: GrowingPicture, size: QSizeF, font: QFont, ratio: float) -
 def growing_image(
     picture: GrowingPicture, layout: GrowingLayout, style: Style, ratio: float
 ) -> QImage:
-    """All cells, whatever the step: stepping only shows more or less of it."""
+    """Draw all cells, whatever the step: stepping only shows more or less of the image."""
     pixels = max(1, round(layout.matrix.height() * ratio))
     pitch = layout.cell * ratio
     lines = pixel_cells(picture.steps, 0.0, pitch, pixels)

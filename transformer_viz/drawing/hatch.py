@@ -17,7 +17,8 @@ PERIOD = 6
 def hatch(
     height: int, width: int, theme: Theme, *, period: int = PERIOD, thickness: int = 1
 ) -> np.ndarray:
-    """Diagonal lines as RGBA uint8 [height, width, 4]; tiles seamlessly at multiples of period."""
+    """Return diagonal lines as RGBA uint8 [height, width, 4], which tile seamlessly at multiples of
+    period."""
     y, x = np.ogrid[:height, :width]
     line = (x + y) % period < thickness  # [height, width]
     colors = np.array([rgba(theme, "hatch_paper"), rgba(theme, "hatch")], dtype=np.uint8)

@@ -29,7 +29,8 @@ _CORNER = 2 * GRID
 
 @dataclass(frozen=True, slots=True)
 class HeadGrid:
-    """
+    """A grid of layers × heads.
+
     Attributes:
         levels: 0 … 1 of each head, its place on the colour bar; None for a head without a number.
         texts: what stands in the cells, where there is room.
@@ -50,8 +51,8 @@ class HeadGrid:
 
 
 class GridLayout:
-    """Where the cells lie, in pixels; the largest that fit, and overflowing where even the least
-    do not."""
+    """The places of the cells, in pixels: the largest that fit, overflowing where even the least do
+    not."""
 
     def __init__(
         self, kinds: Sequence[Sequence[Head]], width: float, height: float, font: QFont
@@ -101,7 +102,7 @@ def draw_head_grid(
     font: QFont,
     selected: Sequence[Head],
 ) -> None:
-    """`table`: RGBA uint8 [256, 4] by code (`colormap.lookup_table`)."""
+    """Draw the grid; `table` is RGBA uint8 [256, 4] by code (`colormap.lookup_table`)."""
     painter.save()
     small = scaled_font(font, 0.85)
     for index, heads in enumerate(layout.kinds):

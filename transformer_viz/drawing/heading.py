@@ -18,13 +18,13 @@ class Heading:
     font: QFont
 
     def height(self, width: int) -> int:
-        """In a picture of this width, with the space around it."""
+        """Return the height in a picture of this width, with the space around it."""
         room = QRect(0, 0, width - 2 * _MARGIN, 1 << 16)
         notes = QFontMetrics(self.font).boundingRect(room, _WRAPPED, self.notes)
         return QFontMetrics(self._title_font).height() + notes.height() + 5 * GRID
 
     def draw(self, painter: QPainter, width: int, theme: Theme) -> None:
-        """At the painter's origin."""
+        """Draw the heading at the painter's origin."""
         painter.save()
         painter.setFont(self._title_font)
         line = QFontMetrics(self._title_font).height()

@@ -27,7 +27,8 @@ Shares = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Histograms:
-    """
+    """Weight by distance, of the chosen heads and of each head.
+
     Attributes:
         bins: the distances of each bar.
         chosen: [bars], the weight of the selected heads in each.
@@ -51,7 +52,7 @@ class Histograms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HistogramsLayout:
-    """`large`: the room of the large bars; `cells`: of those of each head."""
+    """The places of the bars; `large`: the room of the large ones, `cells`: that of each head's."""
 
     large: QRectF
     cells: Mapping[Head, QRectF]

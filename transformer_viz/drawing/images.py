@@ -5,7 +5,7 @@ from PySide6.QtGui import QImage
 
 
 def to_image(pixels: np.ndarray) -> QImage:
-    """RGBA uint8 [height, width, 4] as a QImage that owns its pixels."""
+    """Convert RGBA uint8 [height, width, 4] to a QImage that owns its pixels."""
     height, width, channels = pixels.shape
     if channels != 4 or pixels.dtype != np.uint8:
         raise ValueError(f"expected RGBA uint8, got {pixels.dtype} {pixels.shape}")

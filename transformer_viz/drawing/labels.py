@@ -74,8 +74,8 @@ def describe(token: Token, index: int) -> str:
 
 
 def describe_at(tokens: Sequence[Token], index: int) -> str:
-    """`describe` for a token among others: what the bytes around it spell, and whether it goes
-    on with the word before."""
+    """Describe a token among others: what the bytes around it spell, and whether it goes on with
+    the word before."""
     text = describe(tokens[index], index)
     if tokens[index].kind is TokenKind.BYTE:
         first, last = index, index + 1
@@ -122,7 +122,7 @@ def label_widths(font: QFont, tokens: Iterable[Token], *, word_marks: bool = Fal
 
 
 def look(token: Token) -> tuple[str, TokenKind, str]:
-    """All that a label depends on: long texts repeat their tokens."""
+    """Return all that a label depends on: long texts repeat their tokens."""
     return token.piece, token.kind, token.surface
 
 
@@ -260,7 +260,8 @@ def draw_slanted(
 
 
 def label_step(pitch: float, needed: float) -> int:
-    """Label every n-th token so that labels `needed` pixels apart fit cells `pitch` apart.
+    """Return n so that labelling every n-th token fits labels `needed` pixels apart into cells
+    `pitch` apart.
 
     1, then the round numbers 2, 5, 10, 20, 50 …
     """

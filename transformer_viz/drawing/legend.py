@@ -19,12 +19,12 @@ class Legend:
     font: QFont
 
     def height(self, width: int) -> int:
-        """In a picture of this width; 0 without entries."""
+        """Return the height in a picture of this width; 0 without entries."""
         places = list(self._places(width))
         return round(places[-1].y() + self._line + GRID) if places else 0
 
     def draw(self, painter: QPainter, width: int, theme: Theme) -> None:
-        """At the painter's origin."""
+        """Draw the legend at the painter's origin."""
         painter.setFont(self.font)
         for (color, name), place in zip(self.entries, self._places(width), strict=True):
             top = place.y() + (self._line - _SWATCH) / 2

@@ -79,7 +79,8 @@ def merged(parts: Sequence[Links]) -> Links:
 
 
 def touching(links: Links, query: int | None, key: int | None) -> Booleans:
-    """[N], True for the links of a cell; of a query alone all of its links, and so for a key."""
+    """Return which links belong to a cell, [N]; to a query alone belong all of its links, and so
+    for a key."""
     found = np.ones(len(links), np.bool_)
     if query is not None:
         found &= links.query == query

@@ -14,8 +14,9 @@ _KAPPA = 4 / 3  # height of a cubic's control points over that of its curve
 
 
 def curves(layout: LinkLayout, links: Links, series: int) -> Floats:
-    """[N, 4, 2], each link as the control points of a cubic from its query to its key. The links
-    of one head lie beside those of the next, as far apart as the room of their tokens allows."""
+    """Return each link as the control points of a cubic from its query to its key, [N, 4, 2]. The
+    links of one head lie beside those of the next, as far apart as the room of their tokens allows.
+    """
     if layout.form is LinksForm.ARCS:
         return _arcs(layout, links, series)
     place = links.series - (series - 1) / 2

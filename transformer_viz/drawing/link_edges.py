@@ -21,8 +21,8 @@ _ARROWS = {True: ("↑", "↓"), False: ("←", "→")}
 def draw_far_ends(
     painter: QPainter, scene: LinksScene, theme: Theme, rect: QRectF, cells: Sequence[Cell]
 ) -> None:
-    """For the part `rect` of the picture that is in view: in columns above and below the labels, in
-    rows and arcs in one line at the bottom."""
+    """Draw what else is linked at the edges of `rect`, the part in view: in columns above and below
+    the labels, in rows and arcs in one line at the bottom."""
     layout, picture = scene.layout, scene.picture
     painter.setFont(scaled_font(scene.font, NUMBER_SIZE))
     line = QFontMetricsF(painter.font()).height()

@@ -39,7 +39,7 @@ _FROM_RIGHT = {"R", "AL"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Track:
-    """Tokens one after the other.
+    """A line of tokens, one after the other.
 
     Attributes:
         starts, lengths: [n], the room of each token along the track, gaps included.
@@ -68,7 +68,8 @@ class Track:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkLayout:
-    """
+    """The places of tokens and links.
+
     Attributes:
         size: of the whole picture, which may be larger than the view.
         queries, keys: for arcs, the same.

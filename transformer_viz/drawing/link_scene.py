@@ -88,17 +88,17 @@ class LinksScene:
 
     @cached_property
     def curves(self) -> Floats:
-        """[N, 4, 2], control points from query to key."""
+        """The control points from query to key, [N, 4, 2]."""
         return curves(self.layout, self.picture.links, self.picture.series)
 
     @cached_property
     def strengths(self) -> Floats:
-        """[N], the parts of the thickness that the links have."""
+        """The parts of the thickness that the links have, [N]."""
         strengths: Floats = np.minimum(self.picture.links.weight / self.picture.top, 1)
         return strengths
 
     def marked(self, cells: Sequence[Cell]) -> Booleans:
-        """[N], True for the links of any of the cells."""
+        """Return which links belong to any of the cells, [N]."""
         found = np.zeros(len(self.picture.links), np.bool_)
         for query, key in cells:
             found |= touching(self.picture.links, query, key)

@@ -82,7 +82,7 @@ def draw_curves(
     fade: float = 0.0,
     marked: bool = False,
 ) -> None:
-    """Some of the links, in the order given.
+    """Draw some of the links, in the order given.
 
     Args:
         fade: how far they go over into the paper.

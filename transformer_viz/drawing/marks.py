@@ -14,14 +14,16 @@ _PINNED = 0.6  # opacity
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """`focus`: the cell to explain; `pins`: the pinned ones, the current one last."""
+    """The marked cells; `focus`: the cell to explain, `pins`: the pinned ones, the current one
+    last."""
 
     focus: Cell = (None, None)
     pins: tuple[Cell, ...] = ()
 
 
 def draw_marks(painter: QPainter, layout: MatrixLayout, marks: Marks, theme: Theme) -> None:
-    """Cross hairs through the focus and, fainter, the current pin; frames around other pins."""
+    """Draw cross hairs through the focus and, fainter, the current pin, and frames around other
+    pins."""
     painter.save()
     painter.setClipRect(layout.matrix.adjusted(-2, -2, 2, 2))
     for pin in marks.pins[:-1]:

@@ -33,7 +33,8 @@ _LEAST = 8 * GRID  # of the area for cells, however small the rectangle
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixPicture:
-    """
+    """A map with its labels, as it is drawn.
+
     Attributes:
         pyramid: codes, uint8 [R, C] or, of a map that is only shown small, pooled.
         row_numbers, column_numbers: [R], [C], what to write beside each entry, from 1.
@@ -66,7 +67,8 @@ class MatrixPicture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Style:
-    """`table`: RGBA uint8 [256, 4] by code (`colormap.lookup_table`)."""
+    """The theme, colours and font of a picture; `table` is RGBA uint8 [256, 4] by code
+    (`colormap.lookup_table`)."""
 
     theme: Theme
     table: np.ndarray
@@ -75,7 +77,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class MatrixLayout:
-    """Where cells lie, in pixels. A value: zooming and panning give another one.
+    """The places of cells, in pixels. It is a value: zooming and panning give another one.
 
     Attributes:
         area: where cells may be.
@@ -109,7 +111,8 @@ class MatrixLayout:
         return QRectF(x, y, self.cell, self.cell)
 
     def zoomed(self, factor: float, at: QPointF) -> "MatrixLayout":
-        """Magnified about a point, no less than the whole map and no more than is useful."""
+        """Return the layout magnified about a point, no less than the whole map and no more than is
+        useful."""
         cell = min(max(self.cell * factor, self.whole), max(LARGEST_CELL, self.whole))
         factor = cell / self.cell
         left = at.x() - factor * (at.x() - self.left)
@@ -117,8 +120,8 @@ class MatrixLayout:
         return replace(self, cell=cell, left=left, top=top)._inside()
 
     def opened(self, readable: float) -> "MatrixLayout":
-        """As a map is first shown: as a whole, but of a long strip the beginning, with cells so
-        large that its labels can be read, or that its short side fits."""
+        """Return the layout in which a map is first shown: as a whole, but of a long strip the
+        beginning, with cells so large that its labels can be read, or that its short side fits."""
         rows, columns = self.shape
         cell = min(max(self.area.width() / columns, self.area.height() / rows), readable)
         if cell < _ELONGATED * self.whole:
@@ -126,7 +129,7 @@ class MatrixLayout:
         return self.zoomed(cell / self.cell, self.area.topLeft())
 
     def revealing(self, row: int, column: int) -> "MatrixLayout":
-        """Panned, if zoomed in, until the cell is inside the area."""
+        """Return the layout panned, if zoomed in, until the cell is inside the area."""
         if self.fitted:
             return self
         cell, area = self.cell_rect(row, column), self.area
@@ -174,7 +177,7 @@ def fit_matrix(picture: MatrixPicture, size: QSizeF, font: QFont, ratio: float) 
 
 
 def picture_axes(picture: MatrixPicture, layout: MatrixLayout) -> tuple[Axis, Axis]:
-    """Rows and columns."""
+    """Return the axes of rows and columns."""
     cell, matrix = layout.cell, layout.matrix
     return (
         Axis(picture.rows, layout.top, cell, matrix.top(), matrix.bottom(), picture.row_numbers),

@@ -24,7 +24,7 @@ _LEAST = 8 * GRID  # of a map's side, however small the picture
 
 @dataclass(frozen=True, slots=True)
 class GridLayout:
-    """Where each map lies, in reading order, `across` in a line."""
+    """The place of each map, in reading order, `across` in a line."""
 
     tiles: tuple[MatrixLayout, ...]
     across: int
@@ -53,7 +53,7 @@ class GridLayout:
 def fit_grid(
     picture: MatrixPicture, count: int, size: QSizeF, font: QFont, ratio: float
 ) -> GridLayout:
-    """`count` maps like `picture`, as large as they can be in a picture of this size."""
+    """Fit `count` maps like `picture`, as large as they can be in a picture of this size."""
     rows, columns = picture.shape
     numbers = axes.numbers_width(font, picture.row_numbers[-1])
     row_labels = min(axes.rows_room(font, picture.rows, picture.predicted), 0.3 * size.width())
@@ -98,9 +98,9 @@ def draw_grid(
     current: int | None,
     focused: bool,
 ) -> None:
-    """`images`: of the cells of the maps that are there (`matrix.matrix_image`); `names`, and
-    `values` if there are any, stand below them; `current`: the map whose name is stressed;
-    `focused`: whether keys go to the maps."""
+    """Draw maps beside each other. `images`: the cells of the maps that have arrived
+    (`matrix.matrix_image`); `names`, and `values` if there are any, are written below them;
+    `current`: the map whose name is stressed; `focused`: whether keys go to the maps."""
     theme, font = style.theme, style.font
     first = pictures[0]
     for index, (tile, image) in enumerate(zip(layout.tiles, images, strict=False)):

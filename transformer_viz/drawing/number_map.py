@@ -23,7 +23,8 @@ _USED = 0.85  # at least so much of the room is used by cells of whole pixels
 
 @dataclass(frozen=True, slots=True)
 class NumberMap:
-    """
+    """A map of signed numbers with its labels.
+
     Attributes:
         codes: uint8 [R, C] (`diverging.encode_signed`); rows, and of a square map columns, beyond
             the end of a learned table are masked.
@@ -42,7 +43,7 @@ class NumberMap:
 
 @dataclass(frozen=True, slots=True)
 class MapLayout:
-    """Where the cells lie, in pixels."""
+    """The places of the cells, in pixels."""
 
     cells: QRectF
     rows: int
@@ -113,7 +114,7 @@ def draw_number_map(
     theme: Theme,
     font: QFont,
 ) -> None:
-    """`image`: of `map_image`, made once for many paintings."""
+    """Draw the map with `image`, which `map_image` makes once for many paintings."""
     painter.save()
     _draw_regions(painter, rect, picture, layout, theme)
     painter.drawImage(layout.cells, image)

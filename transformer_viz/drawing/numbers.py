@@ -4,7 +4,7 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """``−1.20``; what rounds to zero has no sign."""
+    """Format a number as ``−1.20``; what rounds to zero has no sign."""
     text = f"{value:.{digits}f}"
     return text.replace("-", "−") if float(text) else text.lstrip("-")
 
@@ -18,7 +18,7 @@ def share(value: float) -> str:
 
 
 def compact(value: float) -> str:
-    """Four significant digits: ``15,000``, ``2.134``, ``3.4·10⁻⁴``."""
+    """Format a number with four significant digits: ``15,000``, ``2.134``, ``3.4·10⁻⁴``."""
     size = abs(value)
     if value == 0 or 1e-3 <= size < 1e6:
         text = f"{value:,.0f}" if size >= 1000 else f"{value:.4g}"
@@ -35,5 +35,5 @@ def percent(part: float, digits: int = 0) -> str:
 
 
 def place_of(span: range) -> str:
-    """Where tokens are in their text, from 1: "5", or "3–5" for several."""
+    """Format where tokens are in their text, from 1: "5", or "3–5" for several."""
     return f"{span.start + 1}–{span.stop}" if len(span) > 1 else f"{span.stop}"

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def pool_max(cells: np.ndarray, size: int) -> np.ndarray:
-    """[..., h, w] to [..., min(h, size), min(w, size)]: the maximum of even, gapless blocks.
+    """Return the maximum of even, gapless blocks: [..., h, w] to [..., min(h, size), min(w, size)].
 
     Block by block, a whole line of them at once: for the few cells per block of a thumbnail ten
     times as fast as `np.maximum.reduceat`.

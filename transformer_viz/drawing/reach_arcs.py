@@ -42,7 +42,8 @@ class Labels(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArcsPicture:
-    """
+    """Far links to be drawn as arcs.
+
     Attributes:
         links: heaviest first.
         heads: the selected ones, whose arcs have the accent.
@@ -57,7 +58,8 @@ class ArcsPicture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArcsLayout:
-    """
+    """The places of tokens and arcs.
+
     Attributes:
         middles: [n], where each token is.
         rooms: [n], the width of each label in running text.
@@ -76,7 +78,7 @@ class ArcsLayout:
         return max(_HAIRLINE, most * link.weight)
 
     def curves(self, links: Sequence[FarLink]) -> NDArray[np.float64]:
-        """[N, 4, 2], control points from query to key; the higher the longer."""
+        """Return control points from query to key, [N, 4, 2]; the longer a link, the higher."""
         ends = np.array([(link.query, link.key) for link in links], np.intp).reshape(-1, 2)
         longest = max(1, len(self.middles) - 1)
         span = np.abs(ends[:, 0] - ends[:, 1])
@@ -108,7 +110,7 @@ class ArcsLayout:
 
 
 def lay_out_arcs(rect: QRectF, tokens: Sequence[Token], font: QFont) -> ArcsLayout:
-    """Running text where it fits, else slanted labels, else a ruler."""
+    """Lay out running text where it fits, else slanted labels, else a ruler."""
     line = QFontMetricsF(font).height()
     widths: NDArray[np.float64] = np.array(label_widths(font, tokens))
     middles: NDArray[np.float64]

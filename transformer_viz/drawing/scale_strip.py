@@ -22,7 +22,7 @@ def scale_strip_width(legend: Legend, font: QFont) -> float:
 
 
 def draw_scale_strip(painter: QPainter, rect: QRectF, style: Style, legend: Legend) -> None:
-    """From the left: caption, lowest value, bar, highest value, and what hatching means."""
+    """Draw, from the left: caption, lowest value, bar, highest value, and what hatching means."""
     theme = style.theme
     painter.setFont(_small(style.font))
     metrics = QFontMetricsF(painter.font())

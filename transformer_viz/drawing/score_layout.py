@@ -57,8 +57,8 @@ RIGHT_STRIPS = (Strip.VALUE, Strip.WEIGHTED, Strip.OUTPUT)
 
 @dataclass(frozen=True, slots=True)
 class ScoreLayout:
-    """Bands from top to bottom, columns from left to right; `scroll` is how far the body's lines
-    have moved up, in pixels."""
+    """The places in the picture: bands from top to bottom, columns from left to right; `scroll` is
+    how far the body's lines have moved up, in pixels."""
 
     spans: Mapping[Column, tuple[float, float]]  # left, right
     entropies: QRectF

@@ -16,7 +16,8 @@ from transformer_viz.drawing.score_layout import Column
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorePicture:
-    """
+    """The steps of one query's row, as they are drawn.
+
     Attributes:
         entropies: of the row with and without ÷ √d_k, in bits.
         number: the query, from 0.
@@ -72,8 +73,8 @@ class ScorePicture:
 
 @dataclass(frozen=True, slots=True)
 class ScoreMarks:
-    """`key`: the one in focus; `pinned`: those that stay; and the dimensions under the pointer,
-    along d_k and d_v."""
+    """The keys that are marked; `key`: the one in focus, `pinned`: those that stay, and the
+    dimensions under the pointer, along d_k and d_v."""
 
     key: int
     pinned: frozenset[int] = frozenset()

@@ -33,7 +33,8 @@ _LEGEND = 10 * GRID
 
 @dataclass(frozen=True, slots=True)
 class ScoreStyle:
-    """`colors`: RGBA uint8 [256, 4] for signed numbers (`diverging.diverging_table`)."""
+    """The theme, fonts and colours; `colors` is RGBA uint8 [256, 4] for signed numbers
+    (`diverging.diverging_table`)."""
 
     theme: Theme
     colors: np.ndarray

@@ -23,7 +23,8 @@ def room(font: QFont) -> float:
 
 
 def bar_rect(rows: Axis, left: float, row: int) -> QRectF:
-    """Of a row, beside cells that end at `left`: source and prefix together."""
+    """Return the rectangle of a row's bar, beside cells that end at `left`: source and prefix
+    together."""
     thickness = min(_THICKEST, max(1.0, rows.pitch - 2))
     return QRectF(left + _GAP, rows.middle(row) - thickness / 2, BAR, thickness)
 

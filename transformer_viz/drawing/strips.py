@@ -16,8 +16,8 @@ _VECTOR_SCALE = 8  # pixels to a point in SVG and PDF, where cells must stay sha
 
 
 def resampled(values: np.ndarray, columns: int) -> np.ndarray:
-    """[n] as [columns]: cells side by side, or, of more cells than columns, the one of the largest
-    magnitude in each column, so that no peak is lost."""
+    """Return [n] values as [columns]: cells side by side or, of more cells than columns, the one of
+    the largest magnitude in each column, so that no peak is lost."""
     count = len(values)
     if count <= columns:
         return values[np.arange(columns) * count // columns]
@@ -58,7 +58,7 @@ def draw_strip(
 
 
 def draw_hatch(painter: QPainter, rect: QRectF, theme: Theme) -> None:
-    """Where the mask leaves nothing to draw."""
+    """Draw a hatch where the mask leaves nothing to draw."""
     ratio = painter.deviceTransform().m11()
     painter.fillRect(rect, hatch_brush(theme, rect.topLeft(), ratio))
 

@@ -27,7 +27,8 @@ _SMALL = 0.75  # of the font, for tokens
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenMap:
-    """
+    """The map of one order of a sentence.
+
     Attributes:
         codes: uint8 [S, S] or, of a long sentence, pooled.
         order: [S], the place in the sentence of each row and column.
@@ -64,7 +65,7 @@ def _codes(weights: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class VariantLayout:
-    """Where the cells of each map lie, in pixels.
+    """The places of the cells of each map, in pixels.
 
     Attributes:
         labelled: which maps have row labels: not those whose rows are as in the map before.
@@ -95,8 +96,8 @@ class VariantLayout:
 
 
 def lay_out_variant(rect: QRectF, maps: Sequence[TokenMap], font: QFont) -> VariantLayout:
-    """All maps of one size, as large as fits; rows are high enough for letters where there is room,
-    even if columns are narrower."""
+    """Lay out all maps in one size, as large as fits; rows are high enough for letters where there
+    is room, even if columns are narrower."""
     small = scaled_font(font, _SMALL)
     tokens, orders = maps[0].tokens, [one.order for one in maps]
     count = len(tokens)
@@ -129,8 +130,8 @@ def draw_variant(
     font: QFont,
     focus: tuple[int, int] | None,
 ) -> None:
-    """`focus`: query and key by their place in the sentence, framed in every map; `table`: RGBA
-    uint8 [256, 4] by code."""
+    """Draw the maps; `focus`: query and key by their place in the sentence, framed in every map,
+    `table`: RGBA uint8 [256, 4] by code."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     small = scaled_font(font, _SMALL)

@@ -19,7 +19,8 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 @dataclass(frozen=True, slots=True)
 class WordLine:
-    """
+    """One of a head's two lines.
+
     Attributes:
         side: what tells this line from the other one.
         weights: [W]; None where the head has no such row.
@@ -37,7 +38,7 @@ class WordLine:
 
 @dataclass(frozen=True, slots=True)
 class WordColumns:
-    """Where the words stand, in pixels, by the size of text."""
+    """The places of words, in pixels, by the size of text."""
 
     width: float
     count: int
@@ -50,7 +51,7 @@ class WordColumns:
 
     @property
     def words(self) -> float:
-        """… and of the words above all of them, two lines as well."""
+        """The band of the words above all columns, of two lines as well."""
         return grown(8 * GRID, self.font)
 
     @property
@@ -60,17 +61,17 @@ class WordColumns:
 
     @property
     def sides(self) -> float:
-        """… of the adjectives, …"""
+        """The column of the adjectives."""
         return grown(18 * GRID, self.font)
 
     @property
     def marks(self) -> float:
-        """… of ✓ and ✗, …"""
+        """The column of ✓ and ✗."""
         return grown(7 * GRID, self.font)
 
     @property
     def score(self) -> float:
-        """… and of the share of pairs."""
+        """The column of the share of pairs."""
         return grown(16 * GRID, self.font)
 
     @property
@@ -97,7 +98,7 @@ def draw_words(
     active: int,
     theme: Theme,
 ) -> None:
-    """Above the columns: a word, or where the lines differ one below the other, the active one
+    """Draw a word above each column, or where the lines differ one below the other, the active one
     strong."""
     small = scaled_font(columns.font, 0.9)
     for column, texts in enumerate(words):
@@ -129,7 +130,7 @@ def draw_head_lines(
     table: np.ndarray,
     theme: Theme,
 ) -> None:
-    """`table`: RGBA uint8 [256, 4] by code (`colormap.lookup_table`)."""
+    """Draw a head's lines; `table` is RGBA uint8 [256, 4] by code (`colormap.lookup_table`)."""
     figures, small = scaled_font(columns.font, 1.0), scaled_font(columns.font, 0.9)
     height = columns.line
     both = QRectF(rect.left(), rect.top() + GAP / 2, rect.width(), 2 * height)

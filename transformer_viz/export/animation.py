@@ -52,7 +52,8 @@ class Decoding:
 def to_gif(
     decoding: Decoding, style: Style, scale: int, progress: Callable[[int, int], None]
 ) -> bytes:
-    """
+    """Encode the decoding as an animated GIF.
+
     Raises:
         UserError: the decoding has more steps than anyone would watch.
     """

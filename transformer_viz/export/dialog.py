@@ -67,7 +67,7 @@ class ExportDialog(Dialog):
     copyWanted = Signal(object)  # Export
 
     def __init__(self, exporter: Exporter, export: Export, parent: QWidget) -> None:
-        """Opens on `export`."""
+        """Open the dialog on `export`."""
         super().__init__("Export", parent)
         self._exporter = exporter
         self.subjects = QButtonGroup(self)

@@ -110,9 +110,9 @@ class Exporter(QObject):
         style: Callable[[Colors], Style],
         parent: QObject | None = None,
     ) -> None:
-        """`quantities`: what a table of numbers holds. `pictures` paints the view shown and the
-        heads map; it raises UserError where a view has no picture. `style` is for what is painted
-        here."""
+        """Prepare exports. `quantities`: what a table of numbers holds. `pictures` paints the view
+        shown and the heads map; it raises UserError where a view has no picture. `style` is for
+        what is painted here."""
         super().__init__(parent)
         self._session = session
         self._quantities = quantities

@@ -51,14 +51,15 @@ class Figure:
 
     @property
     def size(self) -> QSize:
-        """Of the whole, in logical pixels; 0 where the picture decides."""
+        """The size of the whole, in logical pixels; 0 where the picture decides."""
         if self.shape is Shape.SLIDE:
             width = self.width or SLIDE_WIDTH
             return QSize(width, round(width * 9 / 16))
         return QSize(self.width, 0)
 
     def magnification(self, font: QFont) -> float:
-        """Of all that is drawn with this font, so that its text has the size asked for."""
+        """Return the factor for all that is drawn with this font, so that its text has the size
+        asked for."""
         points = self.points or SLIDE_POINTS * (self.shape is Shape.SLIDE)
         return points / font.pointSizeF() if points else 1.0
 

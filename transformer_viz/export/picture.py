@@ -48,7 +48,7 @@ def to_image(picture: Picture, scale: int = 1) -> QImage:
 
 
 def to_png(image: QImage) -> bytes:
-    """Encoded, which takes long for a large image: safe to run in any thread.
+    """Encode the image, which takes long for a large one: safe to run in any thread.
 
     The resolution in the file is such that each scale prints at the same size.
     """
@@ -59,7 +59,7 @@ def to_png(image: QImage) -> bytes:
 
 
 def to_svg(picture: Picture) -> bytes:
-    """Scalable vector graphics, version 1.1: the first that can clip."""
+    """Return scalable vector graphics, version 1.1: the first that can clip."""
 
     def write(buffer: QBuffer) -> None:
         generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)

@@ -29,8 +29,8 @@ class HeadAnalysis(Measuring[Measured]):
         *,
         bundled: Path | None = None,
     ) -> None:
-        """`folder`: where results are kept; None keeps none. `bundled`: those that come with the
-        program."""
+        """Keep results in `folder`, or none with None; `bundled` is the folder of those that come
+        with the program."""
         store = Store(folder, bundled)
         super().__init__(session, store.read, parent)
         self._store = store

@@ -40,7 +40,8 @@ class HeadsCommands(QObject):
         mattering: Mattering,
         score_target: Callable[[str, str], object],
     ) -> None:
-        """`score_target` shows a given translation, said to be what its second argument says."""
+        """Add the commands; `score_target` shows a given translation, described by its second
+        argument."""
         super().__init__(host)
         self._host = host
         self._session = session
@@ -152,7 +153,7 @@ class HeadsCommands(QObject):
             self.save_csv(Path(name) if Path(name).suffix else Path(f"{name}.csv"))
 
     def save_csv(self, path: Path) -> None:
-        """All heads in the order in which the table is sorted."""
+        """Save all heads in the order in which the table is sorted."""
         assert self.panel is not None
         try:
             atomic_write_text(path, heads_csv([each.csv_row for each in self.panel.table.order]))

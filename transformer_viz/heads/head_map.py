@@ -48,7 +48,7 @@ class HeadMap(Picture):
         session.selectionChanged.connect(self._on_selection)
 
     def show_report(self, report: Report, shown: str) -> None:
-        """`shown`: the name of a statistic or a sort of role in the report."""
+        """Show a report; `shown` is the name of a statistic or a sort of role in it."""
         self._report, self._shown = report, shown
         self._grid = head_grid(report, shown)
         self.updateGeometry()
@@ -161,7 +161,8 @@ def _nearest(heads: tuple[Head, ...], layer: int, head: int) -> Head:
 
 
 def head_grid(report: Report, shown: str) -> HeadGrid:
-    """Of one statistic, or of one sort of role: its score, and a corner where it is passed."""
+    """Return the grid of one statistic, or of one sort of role: its score, and a corner where it is
+    passed."""
     values: dict[Head, float | None] = {}
     marked = set()
     is_role = shown in report.sorts

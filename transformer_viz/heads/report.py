@@ -89,7 +89,8 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredHead:
-    """
+    """What was measured of one head.
+
     Attributes:
         statistics: by their names in the JSON, those of offsets as "offset -1"; what the kind of
             attention has no such number of is left out.
@@ -123,7 +124,7 @@ class MeasuredHead:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Alignment error rates of cross-attention by one reading of its rows.
+    """The alignment error rates of cross-attention by one reading of its rows.
 
     Attributes:
         best: the head that aligns best, and its rate.
@@ -139,8 +140,8 @@ class Alignment:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """``alignments``: by the name of the statistic that the heads have of the same kind; none
-    where the corpus has no gold."""
+    """What was measured of all heads; ``alignments`` is by the name of the statistic that the heads
+    have of the same kind, and empty where the corpus has no gold."""
 
     heads: Mapping[Head, MeasuredHead]
     alignments: Mapping[str, Alignment] = field(default_factory=dict)

@@ -58,7 +58,8 @@ class ItPair:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """
+    """Minimal pairs, and how often each head resolves them.
+
     Attributes:
         pairs: to choose from.
         both: for each head the share of `measured` held-out pairs in which the heaviest word is
@@ -80,7 +81,7 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
-    """Where one head looks from "it", or from the row that predicts its translation.
+    """The place that one head attends to from "it", or from the row that predicts its translation.
 
     Attributes:
         weights: of each word of the source, [W].
@@ -94,7 +95,7 @@ class Look:
 
 
 def famous_pairs() -> tuple[ItPair, ...]:
-    """Those that talks on attention begin with."""
+    """Return the pairs that talks on attention begin with."""
     return tuple(
         ItPair(
             it_sentence(frame.format(first), noun),
@@ -129,7 +130,8 @@ def word_columns(trace: Trace) -> Entries:
 
 
 def look(trace: Trace, head: Head, sentence: ItSentence, words: Entries) -> Look | None:
-    """None where the trace has no such row: "it" is not translated by a pronoun."""
+    """Return where a head looks; None where the trace has no such row, because "it" is not
+    translated by a pronoun."""
     it = _column(words, sentence.it)
     noun = _column(words, sentence.noun)
     if it is None or noun is None:

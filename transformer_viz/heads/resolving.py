@@ -23,8 +23,8 @@ NO_MODEL = "Open a model first."
 
 
 class Resolving(QObject):
-    """Nothing is computed before `watch`. The heads are judged without gates, the two sentences are
-    read with them: a head that is off is seen to be missed.
+    """Judges which heads resolve "it". Nothing is computed before `watch`. The heads are judged
+    without gates, but the two sentences are read with them, so that a head that is off is missed.
 
     Attributes:
         resolution: of the model shown; None until it was measured.
@@ -52,7 +52,7 @@ class Resolving(QObject):
 
     @property
     def index(self) -> int:
-        """Which of the pairs is chosen."""
+        """The index of the chosen pair."""
         return self._index
 
     @property
@@ -88,7 +88,7 @@ class Resolving(QObject):
             self.flippedChanged.emit()
 
     def looks(self, head: Head) -> tuple[Look | None, ...]:
-        """Of a head in both sentences; () while these are being read."""
+        """Return a head's looks in both sentences; () while these are being read."""
         if self.pair is None or not self.traces:
             return ()
         return tuple(

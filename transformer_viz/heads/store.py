@@ -53,7 +53,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """``day``: on which it was measured, as in 2026-11-30; "" for what comes with the program."""
+    """A stored result; ``day`` is the day on which it was measured, for example 2026-11-30, and ""
+    for what comes with the program."""
 
     question: Question
     day: str
@@ -62,12 +63,13 @@ class Measured:
 
 class Store:
     def __init__(self, folder: Path | None, bundled: Path | None = None) -> None:
-        """`folder` None keeps nothing; `bundled`: the folder of what comes with the program."""
+        """Keep results in `folder`, or none with None; `bundled` is the folder of what comes with
+        the program."""
         self._folder = folder
         self._bundled = bundled
 
     def read(self, checksum: str) -> Measured | None:
-        """None where there is nothing, or nothing that this version can read."""
+        """Return the result, or None if there is none that this version can read."""
         return self._read_kept(checksum) or self._read_bundled(checksum)
 
     def _read_kept(self, checksum: str) -> Measured | None:
@@ -98,7 +100,8 @@ class Store:
     def write(
         self, checksum: str, measured: Measured, heads: Sequence[Any], alignment: Sequence[Any]
     ) -> None:
-        """`heads`, `alignment`: as in the JSON. What cannot be written is measured again."""
+        """Store `heads` and `alignment` as in the JSON. What cannot be written is measured
+        again."""
         if self._folder is None:
             return
         question = asdict(measured.question)

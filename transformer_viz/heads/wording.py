@@ -21,7 +21,8 @@ COREFERENCE = "gold:coreference"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """
+    """How a statistic is named and formatted in a table.
+
     Attributes:
         short: over a column of numbers.
         share: from 0 to 1, and so coloured on an absolute scale.
@@ -134,7 +135,8 @@ def column(statistic: str) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class RoleName:
-    """``short``: for a table; ``claim``: what the head does, without its subject."""
+    """The names of a role; ``short``: for a table, ``claim``: what the head does, without its
+    subject."""
 
     short: str
     claim: str
@@ -322,7 +324,7 @@ def roles_in_words(measured: MeasuredHead) -> str:
 
 
 def measured_on(measured: Measured) -> str:
-    """As in "1,000 generated sentences, 2026-11-30"."""
+    """Describe a sample, for example "1,000 generated sentences, 2026-11-30"."""
     corpus, number = measured.question.corpus, f"{measured.question.sentences:,}"
     many = f"{number} generated sentences"
     if corpus != GRAMMAR:
@@ -331,7 +333,7 @@ def measured_on(measured: Measured) -> str:
 
 
 def corpus_name(corpus: str) -> str:
-    """Of a file or of "SOURCE,TARGET", without folders."""
+    """Return the name of a file or of "SOURCE,TARGET", without folders."""
     parts = [corpus] if is_file(corpus) else corpus.split(",")
     return ", ".join(Path(part).name for part in parts)
 
@@ -347,7 +349,7 @@ def alignment_in_words(alignment: Alignment) -> str:
 
 
 def listed(statistics: Sequence[str]) -> list[str]:
-    """Statistics in the order of a table: importance and effect first, offsets together."""
+    """Return statistics in the order of a table: importance and effect first, offsets together."""
     known = list(_COLUMNS)
     order = [IMPORTANCE, EFFECT, *known[: known.index("special_share")]]
     offsets = sorted(

@@ -16,7 +16,7 @@ class HubCommands(QObject):
     """The commands of the hub; their dialog is made on first use."""
 
     def __init__(self, host: Host, cache: Path | None = None) -> None:
-        """`cache`: in place of the user's own folder for caches."""
+        """Add the commands; `cache` replaces the user's own folder for caches."""
         super().__init__(host)
         self._host = host
         self.download = ModelDownload(cache, self)

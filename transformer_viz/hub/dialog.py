@@ -32,7 +32,8 @@ _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_Page
 
 
 class GetModel(QDialog):
-    """Downloads continue when the dialog is closed; models are opened only from here."""
+    """The dialog for models from the hub. Downloads continue when it is closed; models are opened
+    only from here."""
 
     openWanted = Signal(object)  # Path of a folder
 

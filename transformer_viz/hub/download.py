@@ -33,7 +33,7 @@ class About:
 
 
 class ModelDownload(QObject):
-    """Asks the hub, and downloads, in a process of its own; only when told to, one at a time.
+    """Queries the hub and downloads in a separate process; only on request, one model at a time.
 
     Attributes:
         here: folders of the models that are downloaded, by their repositories.
@@ -47,7 +47,7 @@ class ModelDownload(QObject):
     arrived = Signal(str, object)  # repository, Path of its folder
 
     def __init__(self, cache: Path | None = None, parent: QObject | None = None) -> None:
-        """`cache`: in place of the user's own folder for caches."""
+        """Prepare downloads; `cache` replaces the user's own folder for caches."""
         super().__init__(parent)
         self._cache = cache
         self._asking = False

@@ -46,7 +46,7 @@ class PairList(QTreeWidget):
 
     @property
     def repository(self) -> str:
-        """Of the current row; nothing without one."""
+        """The repository of the current row; empty without one."""
         item = self.currentItem()
         return "" if item is None else str(item.data(MODEL, _REPOSITORY))
 

@@ -38,7 +38,8 @@ from transformer_viz.views.wording import plain_tooltip
 
 
 class AttentionPage(Panel):
-    """← → on the slider move from step to step and begin the replay, Space plays it."""
+    """Shows attention over the steps of a run. ← → on the slider move from step to step and begin
+    the replay, Space plays it."""
 
     def __init__(self, session: Session, explorer: Explorer, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -9,7 +9,8 @@ _WORD = re.compile(r"\S+")
 
 
 def changed_spans(before: str, after: str) -> list[tuple[int, int]]:
-    """[start, end) characters of `after` with words that `before` has not in this order.
+    """Return [start, end) characters of `after` with words that `before` does not have in this
+    order.
 
     Neighbouring words are one span. What was left out leaves no mark.
     """

@@ -77,7 +77,7 @@ class Chart(Picture):
         return self._window is not None
 
     def minimumSizeHint(self) -> QSize:
-        """Low, so that the panel leaves room for the explorer in a small window."""
+        """Return a low size, so that the panel leaves room for the explorer in a small window."""
         return QSize(super().minimumSizeHint().width(), 20 * GRID)
 
     def layout_now(self) -> ChartLayout:
@@ -91,7 +91,7 @@ class Chart(Picture):
         unit: str = "",
         y_range: tuple[float, float] | None = None,
     ) -> None:
-        """`y_range`: the limits that the values have, if they have any."""
+        """Show lines; `y_range` gives the natural limits of the values, if any."""
         self.lines, self.marks, self._unit, self._y_range = (
             tuple(lines),
             tuple(marks),
@@ -105,7 +105,7 @@ class Chart(Picture):
         self._announce()
 
     def set_scales(self, x: AxisScale, y: AxisScale) -> None:
-        """Another scale shows all again."""
+        """Change the scales; another scale shows all again."""
         if (x, y) != (self._x_scale, self._y_scale):
             self._x_scale, self._y_scale = x, y
             self.fit()
@@ -127,7 +127,7 @@ class Chart(Picture):
         self._set_window(window.zoomed(across, up, *layout.shares(point)))
 
     def pan(self, across: float, up: float) -> None:
-        """By shares of the plot."""
+        """Move the window by shares of the plot."""
         if self.lines:
             self._set_window(self.window_now.moved(across, up))
 

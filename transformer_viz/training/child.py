@@ -29,7 +29,8 @@ class Child(QObject):
         *,
         polite: bool = False,
     ) -> None:
-        """`polite`: whatever else wants the processor goes first, where the system can do that."""
+        """Prepare a process; with `polite`, everything else that wants the processor goes first,
+        where the system can do that."""
         super().__init__(parent)
         self._parse = parse
         self._polite = polite

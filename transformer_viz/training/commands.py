@@ -37,7 +37,7 @@ class TrainingCommands(QObject):
         explorer: Explorer,
         folder: Path | None = None,
     ) -> None:
-        """`folder`: of the runs; the user's own by default."""
+        """Add the commands; `folder` is that of the runs, the user's own by default."""
         super().__init__(host)
         self._host = host
         self._session = session

@@ -102,7 +102,7 @@ class Curves(Panel):
         return self.chart if self.chart.isVisible() else self.choice
 
     def show_runs(self, runs: Sequence[Run]) -> None:
-        """Beside each other, in the order in which their colours are given out."""
+        """Show runs beside each other, in the order in which their colours are assigned."""
         for run in self._runs:
             run.metricsChanged.disconnect(self.invalidate)
         self._runs = tuple(runs)

@@ -36,7 +36,8 @@ _LIST_HEIGHT = 16 * GRID
 
 
 class DataBox(QWidget):
-    """Training data and validation data, as `TrainingConfig.data` and `.validation` name them."""
+    """The fields for training data and validation data, as `TrainingConfig.data` and `.validation`
+    name them."""
 
     changed = Signal()
 
@@ -111,7 +112,7 @@ class DataBox(QWidget):
 
 
 class FileList(QWidget):
-    """Files "TABLE" or "SOURCE,TARGET"; Del removes the current one."""
+    """A list of files "TABLE" or "SOURCE,TARGET"; Del removes the current one."""
 
     changed = Signal()
 

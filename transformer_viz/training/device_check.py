@@ -10,7 +10,7 @@ SURE = ("auto", "cpu")  # there on every machine
 
 
 class DeviceCheck(QObject):
-    """Asks once for each name; `problems` holds one sentence for each device that is missing."""
+    """Checks each device name once; `problems` has one sentence for each device that is missing."""
 
     changed = Signal()  # `problems`
 

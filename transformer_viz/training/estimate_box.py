@@ -22,7 +22,8 @@ _CANCEL = "&Cancel measuring"
 
 
 class EstimateBox(QWidget):
-    """`wanted` asks for `measure`, which starts a few real updates in a process of their own."""
+    """Shows the estimate; `wanted` asks for `measure`, which starts a few real updates in a
+    separate process."""
 
     wanted = Signal()
 
@@ -66,7 +67,7 @@ class EstimateBox(QWidget):
         return self._child.running
 
     def set_config(self, config: RunConfig | None) -> None:
-        """Other settings make what was measured void."""
+        """Show other settings, which make what was measured void."""
         self._child.cancel()
         self.measure_button.setEnabled(config is not None)
         set_role(self.time, "")

@@ -39,7 +39,7 @@ class FamiliesButton(QPushButton):
 
     @property
     def families(self) -> tuple[str, ...]:
-        """Those chosen; empty for all, as `TrainingConfig.grammar_families` has it."""
+        """The chosen families; empty for all, as `TrainingConfig.grammar_families` has it."""
         return self._families
 
     def set_families(self, families: Sequence[str]) -> None:

@@ -53,7 +53,7 @@ class Follow(QPushButton):
             self.setChecked(False)
 
     def apply_theme(self, theme: Theme) -> None:
-        """All of it follows from the style sheet."""
+        """Do nothing: all of it follows from the style sheet."""
 
     def _name_it(self) -> None:
         """With the run and the step that the explorer shows, while it follows."""

@@ -53,7 +53,8 @@ def preset_of(command: str, config: RunConfig) -> str:
 
 
 def resume_arguments(path: Path, steps: int | None = None) -> list[str]:
-    """``steps``: a new last one, for a run that is to go on beyond its end."""
+    """Return the arguments that resume a run; ``steps`` is a new last step, for a run that is to go
+    on beyond its end."""
     return ["resume", str(path), *(["--steps", str(steps)] if steps else []), "--json"]
 
 
@@ -91,7 +92,7 @@ def child(arguments: Sequence[str]) -> QProcess:
 
 
 def process_of(module: str, arguments: Sequence[str]) -> QProcess:
-    """`core` or `transformer_viz` as a process, not started yet.
+    """Return `core` or `transformer_viz` as a process that is not started yet.
 
     Neither it nor a process that it starts imports anything from the current folder.
     """

@@ -23,7 +23,7 @@ class Lines:
     """
 
     def __init__(self, path: Path) -> None:
-        """`path`: of a name that ``core.training.lines`` knows."""
+        """Read from `path`, whose name ``core.training.lines`` knows."""
         self.path = path
         self._check = CHECKS[path.name]
         self._identity = (0, 0)

@@ -30,7 +30,7 @@ class LogPage(QPlainTextEdit):
         self._refresh()
 
     def apply_theme(self, theme: Theme) -> None:
-        """All of it follows from the style sheet."""
+        """Do nothing: all of it follows from the style sheet."""
 
     def _refresh(self) -> None:
         text = "" if self._run is None else _text(self._run)

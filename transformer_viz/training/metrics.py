@@ -129,7 +129,7 @@ METRICS = (
 
 
 def smoothed(values: Floats, weight: float) -> Floats:
-    """Exponential moving average, without the pull towards 0 at its start.
+    """Return an exponential moving average, without the pull towards 0 at its start.
 
     sₜ = w·sₜ₋₁ + (1 − w)·vₜ from s₀ = 0, divided by 1 − wᵗ. A value that is not a number is left
     out and stays a gap.

@@ -161,7 +161,7 @@ def models(run: Run) -> list[tuple[str, Path]]:
 
 
 def facts(run: Run) -> list[tuple[str, str]]:
-    """Names and values, those that are known."""
+    """Return names and values, as far as they are known."""
     found: list[tuple[str, str]] = []
     if run.config is not None:
         training, model = run.config.training, run.config.model

@@ -36,8 +36,9 @@ class _Own:
 
 
 class Replay(QObject):
-    """While `active`, the session shows the trace of `step`, with the user's selection in it; a
-    pinned word that is missing at one step is pinned again where it comes back.
+    """Replays the attention of a run. While `active`, the session shows the trace of `step`, with
+    the user's selection in it; a pinned word that is missing at one step is pinned again where it
+    comes back.
 
     `close` brings back what was shown before, with the heads selected last. Editing the text or
     opening something else ends the replay too, and that stays. The model is never changed.
@@ -94,17 +95,17 @@ class Replay(QObject):
 
     @property
     def sentence(self) -> int:
-        """Which of `sentences` is replayed."""
+        """The index of the sentence that is replayed."""
         return self._sentence
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """At which it was recorded."""
+        """The steps at which it was recorded."""
         return tuple(self._recorded)
 
     @property
     def index(self) -> int:
-        """Which of `steps` is shown, or would be."""
+        """The index of the step that is shown, or would be."""
         return self._index
 
     @property
@@ -116,7 +117,7 @@ class Replay(QObject):
         return self._timer.isActive()
 
     def show_run(self, run: Run | None) -> None:
-        """Another run ends the replay."""
+        """Show another run, which ends the replay."""
         if run is self._run:
             return
         self.close()
@@ -131,7 +132,7 @@ class Replay(QObject):
         self.changed.emit()
 
     def choose_sentence(self, number: int) -> None:
-        """At the step shown now."""
+        """Show another sentence at the step shown now."""
         if number == self._sentence:
             return
         step = self.step
@@ -158,7 +159,7 @@ class Replay(QObject):
             self.go_to(self._nearest(step))
 
     def toggle(self) -> None:
-        """Play to the newest step, from the first one if it is there; or pause."""
+        """Play to the newest step, from the first one if the newest is shown; or pause."""
         if self.playing:
             self._timer.stop()
             self.changed.emit()

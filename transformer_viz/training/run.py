@@ -58,7 +58,7 @@ class Run(QObject):
     probesChanged = Signal()
 
     def __init__(self, path: Path, parent: QObject | None = None) -> None:
-        """``path``: a run folder. Nothing is read before the first ``poll``."""
+        """Follow a run folder, ``path``. Nothing is read before the first ``poll``."""
         super().__init__(parent)
         self.path = path
         self.folder = RunFolder(path)
@@ -97,7 +97,7 @@ class Run(QObject):
         return self._samples.values
 
     def series(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Steps and values of one metric, for the lines that have it."""
+        """Return steps and values of one metric, from the lines that have it."""
         points = [(line["step"], line[name]) for line in self.metrics if name in line]
         table = np.array(points, dtype=np.float64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
@@ -107,19 +107,19 @@ class Run(QObject):
         return next((line[name] for line in reversed(self.metrics) if name in line), None)
 
     def checkpoints(self) -> Sequence[Path]:
-        """In the order of their steps."""
+        """The checkpoints in the order of their steps."""
         return self._checkpoints
 
     def best_checkpoints(self) -> Sequence[Path]:
-        """In the order of their steps."""
+        """The best checkpoints in the order of their steps."""
         return self._best
 
     def averages(self) -> Sequence[Path]:
-        """Models that the user had made from several checkpoints."""
+        """The models that the user had made from several checkpoints."""
         return self._averages
 
     def probes(self) -> Sequence[Path]:
-        """Traces ``probes/step-000123-0.npz`` in the order of their steps, then sentences."""
+        """The traces ``probes/step-000123-0.npz`` in the order of their steps, then sentences."""
         return self._probe_files
 
     @property
@@ -133,13 +133,13 @@ class Run(QObject):
 
     @property
     def steps(self) -> int:
-        """Updates asked for; 0 while that is not known."""
+        """The number of steps that the run is to take; 0 while it is unknown."""
         return 0 if self.config is None else self.config.training.steps
 
     @property
     def seconds_left(self) -> float | None:
-        """At the speed of the last logged steps, with as much for validations and checkpoints as
-        they have taken of each step so far."""
+        """The time left at the speed of the last logged steps, with as much for validations and
+        checkpoints as they have taken of each step so far."""
         timed = [line for line in self.metrics[-2 * RATE_LINES :] if "seconds" in line]
         timed = timed[-RATE_LINES:]
         if len(timed) < 2 or timed[-1]["step"] <= timed[0]["step"]:

@@ -21,12 +21,12 @@ ALL_EVERY = 8  # polls: those that nobody works on change only if somebody start
 
 
 def runs_folder() -> Path:
-    """Where new runs are made: the user's own folder for the data of this application."""
+    """Return where new runs are created: the user's own folder for the data of this application."""
     return Path(platformdirs.user_data_path("transformer-viz", appauthor=False)) / "runs"
 
 
 class NoTrashError(UserError):
-    """Something can't be moved to the trash."""
+    """Raised when something cannot be moved to the trash."""
 
 
 class Runs(QObject):
@@ -148,7 +148,7 @@ class Runs(QObject):
         return run.path in self._known
 
     def free_name(self, base: str) -> str:
-        """ "tiny-1", or with the next number that is not taken."""
+        """Return "tiny-1", or with the next number that is not taken."""
         number = 1
         while is_there(self.folder / f"{base}-{number}"):
             number += 1

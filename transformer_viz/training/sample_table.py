@@ -11,7 +11,8 @@ from transformer_viz.training.changes import changed_spans
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """
+    """One sentence's translation at one validation.
+
     Attributes:
         before: the step of the validation before it; None for the first.
         changed: [start, end) characters of the translation that are new since then.
@@ -31,7 +32,7 @@ class Sample:
 
 
 class SampleTable:
-    """Sorted by step and sentence; a sentence is known by its source."""
+    """All samples, sorted by step and sentence; a sentence is known by its source."""
 
     def __init__(self, lines: Sequence[dict[str, Any]]) -> None:
         self.steps: tuple[int, ...] = tuple(sorted({int(line["step"]) for line in lines}))
@@ -43,11 +44,11 @@ class SampleTable:
             self._samples[sample.step, sample.source] = newest[sample.source] = sample
 
     def at(self, step: int) -> list[Sample]:
-        """Of all sentences."""
+        """Return the samples of all sentences at one step."""
         return self._found((step, source) for source in self.sources)
 
     def of(self, source: str) -> list[Sample]:
-        """Of all steps, the newest first."""
+        """Return the samples of one sentence at all steps, the newest first."""
         return self._found((step, source) for step in reversed(self.steps))
 
     def _found(self, keys: Iterable[tuple[int, str]]) -> list[Sample]:

@@ -88,7 +88,7 @@ class SettingsForm(QWidget):
         self._check()
 
     def set_fixed(self, fixed: Mapping[str, Any]) -> None:
-        """Settings that other controls hold; what is wrong with them is in `errors` too."""
+        """Set what other controls hold; problems with it are in `errors` too."""
         self._fixed = dict(fixed)
         self._check()
 
@@ -103,7 +103,7 @@ class SettingsForm(QWidget):
         self._devices.close_child()
 
     def apply_theme(self, theme: Theme) -> None:
-        """All of it follows from the style sheet."""
+        """Do nothing: all of it follows from the style sheet."""
 
     def _add_group(self, column: QVBoxLayout, group: str, fields: list[Field]) -> None:
         heading = QLabel(group)
@@ -184,7 +184,7 @@ class SettingsForm(QWidget):
 
 
 class FieldRow(QWidget):
-    """Label, editor, and below them what is allowed if something else was typed."""
+    """A label, its editor, and below them what is allowed if something else was typed."""
 
     edited = Signal()
 
@@ -238,7 +238,7 @@ class FieldRow(QWidget):
         raise AssertionError(self.editor)
 
     def set_value(self, value: Any, usual: Any) -> None:
-        """`usual`: what the preset has, for the tooltip."""
+        """Show a value; `usual` is what the preset has, for the tooltip."""
         shown = self.field.show(value)
         match self.editor:
             case QCheckBox():
@@ -287,7 +287,8 @@ class FieldRow(QWidget):
 
 
 def allowed(message: str) -> str:
-    """ "steps = 0 is not possible; allowed: 1 or more." → "Allowed: 1 or more.", for the field."""
+    """Return "Allowed: 1 or more." from "steps = 0 is not possible; allowed: 1 or more.", for a
+    field."""
     _, found, rest = message.partition("; allowed: ")
     return f"Allowed: {rest}" if found else message
 

@@ -120,7 +120,7 @@ class Specialists(QWidget):
         session.selectionChanged.connect(self.refresh)
 
     def show_log(self, log: ProbeLog, step: int | None) -> None:
-        """`step`: what the replay shows now, to be marked."""
+        """Show the log; `step`, what the replay shows now, is marked."""
         self._log, self._step = log, step
         if log.pairs and not self._chosen:  # what heads are watched for
             self.statistic.setCurrentIndex(self.statistic.findData(ANTECEDENT))

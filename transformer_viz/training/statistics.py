@@ -18,7 +18,8 @@ PRONOUN = "pronoun"
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """
+    """A statistic of heads over the steps of a run.
+
     Attributes:
         id: its name in `core.training.probe_log.STATISTICS`, or `PRONOUN`.
         share: from 0 to 1, so that a threshold makes sense.
@@ -67,12 +68,13 @@ STATISTICS = (
 
 
 def head_label(head: Head) -> str:
-    """As in "Encoder self 2.3"."""
+    """Name a head, for example "Encoder self 2.3"."""
     return f"{TITLES[head.kind]} {head_numbers(head)}"
 
 
 def since_in_words(log: ProbeLog, head: Head, statistic: Statistic, threshold: float) -> str:
-    """As in "Encoder self 2.3: previous token ≥ 0.5 from step 1,800"."""
+    """Describe since when a head is a specialist: "Encoder self 2.3: previous token ≥ 0.5 from step
+    1,800"."""
     series = log.series(head, statistic.id)
     name = f"{head_label(head)}: {statistic.name}"
     if math.isnan(series[-1]):
@@ -87,7 +89,8 @@ def since_in_words(log: ProbeLog, head: Head, statistic: Statistic, threshold: f
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """`since`: the step from which on the threshold is kept; None where there is no threshold."""
+    """A head's rank; `since` is the step from which on the threshold is kept, None where there is
+    no threshold."""
 
     head: Head
     value: float
@@ -95,8 +98,8 @@ class Rank:
 
 
 def ranked(log: ProbeLog, statistic: Statistic, threshold: float) -> list[Rank]:
-    """Of a share, the heads that reached the threshold for good, the first one first, then the
-    others, the highest now first; of another statistic the lowest now first. Kinds of attention
+    """Rank heads: of a share, those that reached the threshold for good, the first one first, then
+    the others, the highest now first; of another statistic the lowest now first. Kinds of attention
     that have no such statistic are left out."""
     found = []
     for head in log.heads:

@@ -6,7 +6,7 @@ import math
 
 
 def duration(seconds: float) -> str:
-    """ "40 s", "12 min", "3 h 20 min" or "5 d 4 h": two units at most."""
+    """Format "40 s", "12 min", "3 h 20 min" or "5 d 4 h": two units at most."""
     if seconds < 59.5:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -20,12 +20,12 @@ def duration(seconds: float) -> str:
 
 
 def byte_size(count: int) -> str:
-    """ "1.2 GB": decimal units."""
+    """Format "1.2 GB", in decimal units."""
     return f"{_scaled(count)}B"
 
 
 def quantity(count: int) -> str:
-    """ "63.1 M", "4.2 k" or "812"."""
+    """Format "63.1 M", "4.2 k" or "812"."""
     return _scaled(count).rstrip()
 
 

@@ -56,10 +56,10 @@ _RESTING = 0.3  # opacity of the rows linked with a pinned token while nothing i
 
 
 class AtlasView(PictureArea):
-    """Click selects a head, a layer's number all of the layer, a title all of the kind; Ctrl adds
-    and removes, Shift extends. Arrows move from head to head, also into the next kind; with Ctrl
-    they move the frame alone, and Space adds or removes the head inside it. A right click, or the
-    menu key, asks for a menu on the selected heads."""
+    """The heads map. Click selects a head, a layer's number all of the layer, a title all of the
+    kind; Ctrl adds and removes, Shift extends. Arrows move from head to head, also into the next
+    kind; with Ctrl they move the frame alone, and Space adds or removes the head inside it. A right
+    click, or the menu key, asks for a menu on the selected heads."""
 
     menuWanted = Signal(QPoint)  # where, on the screen
 
@@ -340,7 +340,8 @@ class AtlasView(PictureArea):
         return "\n".join([head_name(head), *lines, _HOW])
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """On the selected heads; the one that was clicked becomes them, unless it is among them."""
+        """Ask for a menu on the selected heads; the one that was clicked becomes them, unless it is
+        among them."""
         place = event.globalPos()
         if event.reason() is QContextMenuEvent.Reason.Mouse:
             point = event.pos() + self.offset()

@@ -77,7 +77,7 @@ class BeamCanvas(QAbstractScrollArea):
         self.viewport().update()
 
     def box_of(self, node: int) -> QRectF:
-        """In the viewport."""
+        """Return a node's box in the viewport."""
         box, offset = self._layout.boxes[node], self._offset()
         corner = QPointF(box.x() * self.zoom, box.y() * self.zoom) - offset
         return QRectF(corner, box.size() * self.zoom)
@@ -105,7 +105,7 @@ class BeamCanvas(QAbstractScrollArea):
         self.set_zoom(0.999 / whole if whole > 1 else 1.0)
 
     def whole_size(self) -> QSize:
-        """Of the tree at its own size."""
+        """Return the size of the tree at its own scale."""
         return QSize(math.ceil(self._layout.width), math.ceil(self._layout.height))
 
     def paint_whole(self, painter: QPainter) -> None:

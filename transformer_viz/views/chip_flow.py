@@ -16,7 +16,7 @@ MOST_LINES = 2
 
 
 class ChipFlow(QAbstractScrollArea):
-    """Subclasses draw a chip and explain it."""
+    """A flow of chips; subclasses draw a chip and explain it."""
 
     clicked = Signal(int)  # index of a token
     hovered = Signal(object)  # index, or None
@@ -44,7 +44,7 @@ class ChipFlow(QAbstractScrollArea):
 
     @property
     def pitch(self) -> int:
-        """From one line to the next."""
+        """The distance from one line to the next."""
         return self.size_of_chips.fitted(self.font()).pitch
 
     def set_tokens(self, tokens: Sequence[Token]) -> None:
@@ -70,7 +70,7 @@ class ChipFlow(QAbstractScrollArea):
         self.viewport().update()
 
     def rect_of(self, index: int) -> QRectF:
-        """Where a chip is in the viewport."""
+        """Return where a chip is in the viewport."""
         return self._layout.rects[index].translated(0, -self.verticalScrollBar().value())
 
     def index_at(self, point: QPointF) -> int | None:

@@ -303,7 +303,7 @@ class Compare(StageView):
         return self._shown is not None
 
     def export_name(self) -> str:
-        """Of several selected heads, the one that is compared."""
+        """Name the head that is compared, also of several selected ones."""
         assert self._shown is not None
         return head_name(self._shown.request.a)
 

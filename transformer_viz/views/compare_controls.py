@@ -90,7 +90,8 @@ class CompareControls(QWidget):
         self.maps[shown].click()
 
     def show_heads(self, sides: Sides, a: Head, b: Head, selected: int) -> None:
-        """`selected`: how many heads are; one of them is compared."""
+        """Show which heads are compared; `selected` is how many are selected, of which one is
+        compared."""
         self._title.setText(head_name(a) + one_of(selected))
         for widget in (self._caption, self.layer, self.head):
             widget.setVisible(not sides.same_model)

@@ -31,7 +31,8 @@ RESOLUTION = 4.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figure:
-    """
+    """A comparison as a picture for a file.
+
     Attributes:
         title: the head of A.
         tables: RGBA uint8 [256, 4] by code.
@@ -50,7 +51,7 @@ class Figure:
         return QSize(3 * round(self._map.width()), self._header + math.ceil(self._height))
 
     def paint(self, painter: QPainter, rect: QRect) -> None:
-        """Into `rect`, of this size."""
+        """Paint into `rect`, of this size."""
         painter.save()
         painter.fillRect(rect, self.theme.color("paper"))
         painter.translate(rect.topLeft())

@@ -21,7 +21,7 @@ _SMALL, _LARGE = 1, 4  # shares of the width
 
 
 class CompareMaps(QWidget):
-    """Maps of A, B and their difference; signals carry row and column of the common axes."""
+    """The maps of A, B and their difference; signals carry row and column of the common axes."""
 
     cellHovered = Signal(object, object)  # row, column
     cellClicked = Signal(object, object, bool)  # …, whether beside what is pinned
@@ -63,7 +63,7 @@ class CompareMaps(QWidget):
         tables: Mapping[Shown, np.ndarray],
         theme: Theme,
     ) -> None:
-        """`tables`: RGBA uint8 [256, 4] by code."""
+        """Show maps; `tables` are RGBA uint8 [256, 4] by code."""
         maps = pictures.maps
         self.canvas.set_theme(theme, tables[large])
         self.canvas.set_picture(maps[large])
@@ -87,7 +87,7 @@ class CompareMaps(QWidget):
         self.readout.hide()
 
     def show_reading(self, reading: Reading, row: int, column: int) -> None:
-        """Beside its cell of the large map, if that is in sight."""
+        """Show a reading beside its cell of the large map, if that is in sight."""
         cell = self.canvas.cell_rect(row, column)
         if self.canvas.matrix_rect().contains(cell.center()):
             self.readout.show_reading(reading, cell.toRect())

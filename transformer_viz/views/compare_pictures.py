@@ -50,7 +50,7 @@ class CommonAxes:
     columns: Alignment
 
     def place(self, query: int | None, key: int | None) -> Cell:
-        """Where a cell of A lies, given by its tokens."""
+        """Return where a cell of A lies, given by its tokens."""
         row, column = self.a.cell(query, key)
         return _place(self.rows.first, row), _place(self.columns.first, column)
 
@@ -74,7 +74,7 @@ class Request:
 
     @property
     def cells(self) -> int:
-        """Of the larger map."""
+        """The number of cells of the larger map."""
         kind = self.a.kind
         return max(
             len(trace.query_tokens(kind)) * len(trace.key_tokens(kind))
@@ -84,7 +84,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparePictures:
-    """
+    """The three pictures of a comparison.
+
     Attributes:
         names: what tells the maps apart.
         words: of the two translations.
@@ -110,8 +111,8 @@ class _Labels:
 
 
 def common_axes(sides: Sides, kind: AttentionKind, options: ViewOptions) -> CommonAxes:
-    """Models of different vocabularies are compared word by word: their pieces are not the
-    same things."""
+    """Return the axes that both sides share. Models of different vocabularies are compared word by
+    word: their pieces are not the same things."""
     options = replace(options, merge_words=options.merge_words or not sides.same_vocabulary)
     a, b = map_axes(sides.a, kind, options), map_axes(sides.b, kind, options)
     return CommonAxes(a, b, align_entries(a.rows, b.rows), align_entries(a.columns, b.columns))
@@ -151,7 +152,8 @@ def compare_pictures(request: Request) -> ComparePictures | None:
 
 
 def names(request: Request) -> dict[Shown, str]:
-    """Of the maps: the models with their heads, or, of one model, the words that differ."""
+    """Return names of the maps: the models with their heads, or, of one model, the words that
+    differ."""
     sides = request.sides
     if sides.same_model:
         words = facing_words(sides.a.source_tokens, sides.b.source_tokens)

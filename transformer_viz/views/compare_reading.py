@@ -17,7 +17,7 @@ ROWS_TIP = (
 
 
 def read_place(pictures: ComparePictures, row: int, column: int) -> Reading:
-    """Both weights, and their difference where both sides have the cell."""
+    """Describe both weights, and their difference where both sides have the cell."""
     request, axes, minus = pictures.request, pictures.axes, pictures.minus
     title = f"{token_name(minus.rows[row])} → {token_name(minus.columns[column])}"
     rows, columns, sides = axes.rows, axes.columns, request.sides

@@ -72,7 +72,7 @@ class DecodingSteps(QWidget):
         self.side.apply_theme(theme)
 
     def show_trace(self, trace: Trace, theme: Theme, color_map: ColorMap) -> None:
-        """Everything, at the current step."""
+        """Show everything at the current step."""
         self.side.show_hypotheses()
         self._show_map(trace, theme, color_map)
         self.show_step(trace)

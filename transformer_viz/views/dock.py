@@ -15,7 +15,7 @@ class Dock(QDockWidget):
     """Shares its place with the other docks, as tabs; hidden until it is brought up."""
 
     def __init__(self, host: Host, name: str, title: str, panel: QWidget) -> None:
-        """`name` is that under which the window remembers the dock."""
+        """Make a dock; `name` is that under which the window remembers it."""
         super().__init__(title, host)
         self._host = host
         self.setObjectName(name)

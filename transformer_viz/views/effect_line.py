@@ -78,7 +78,7 @@ class EffectLine(QWidget):
 
 
 def effect_figures(effect: Effect, sample: Sample) -> Iterator[tuple[str, str, str]]:
-    """(name, before → after, what it is) of every figure."""
+    """Return (name, before → after, what it is) of every figure."""
     before, after = effect.before, effect.after
     yield (
         f"on {effect.sentences:,} {sample.name}",

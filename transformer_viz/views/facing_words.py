@@ -21,7 +21,7 @@ class Facing:
 
 
 def facing_words(a: tuple[Token, ...], b: tuple[Token, ...]) -> tuple[Facing, ...]:
-    """In order, without specials."""
+    """Return facing words in order, without special tokens."""
     first, second = (entries(tokens, merge_words=True, hide_specials=True) for tokens in (a, b))
     alignment = align_entries(first, second)
     return tuple(

@@ -45,7 +45,7 @@ STEPS_TIP = (
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where the columns of a row are."""
+    """The places of the columns of a row."""
 
     bar: QRectF
     weight: QRectF
@@ -103,7 +103,8 @@ class FarLinkHeader(QWidget):
 
 
 class FarLinkList(RowList):
-    """↑ ↓, Page Up and Page Down, Home and End go from link to link and select each."""
+    """The list of far links. ↑ ↓, Page Up and Page Down, Home and End go from link to link and
+    select each."""
 
     def __init__(self) -> None:
         super().__init__(ROW)
@@ -121,7 +122,8 @@ class FarLinkList(RowList):
         width: int,
         chosen: int | None,
     ) -> None:
-        """`width`: of the convolution's kernels; `chosen`: the link that is selected."""
+        """Show links; `width`: of the convolution's kernels, `chosen`: the link that is
+        selected."""
         same = tuple(links) == self.links and tokens == self._tokens
         self.links, self._tokens, self._width = tuple(links), tokens, width
         moved = chosen != self._chosen

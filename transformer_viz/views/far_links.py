@@ -16,7 +16,7 @@ from transformer_viz.views.reach_arcs import ReachArcs
 
 
 class FarLinks(QWidget):
-    """Arcs and a list of far links; what is hovered in one is highlighted in both."""
+    """The arcs and the list of far links; what is hovered in one is highlighted in both."""
 
     hovered = Signal(object)  # FarLink | None
     chosen = Signal(object)
@@ -56,9 +56,9 @@ class FarLinks(QWidget):
         selected: int | None,
         width: int,
     ) -> None:
-        """`links`: heaviest first, but for a last one that may be lighter than others that are left
-        out; `heads`: the selected ones; `selected`: which of the links; `width`: of a convolution's
-        kernels."""
+        """Show links. `links`: the largest first, but for a last one that may be smaller than
+        others that are left out; `heads`: the selected ones; `selected`: which of the links;
+        `width`: of a convolution's kernels."""
         if links != self._links or tokens != self._tokens:
             self._pointed = None
         self._tokens, self._links, self._heads = tokens, links, tuple(heads)

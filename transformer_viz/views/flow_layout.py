@@ -8,7 +8,7 @@ class FlowLayout(QLayout):
     """A layout in lines: widgets keep their preferred size; hidden ones take no room."""
 
     def __init__(self, parent: QWidget, spacing: int, between_lines: int | None = None) -> None:
-        """`between_lines`: the spacing too, unless it is said."""
+        """Make the layout; `between_lines` is the same spacing unless it is given."""
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self._between_lines = spacing if between_lines is None else between_lines
@@ -37,7 +37,7 @@ class FlowLayout(QLayout):
         return self._arrange(QRect(0, 0, width, 0), move=False)
 
     def sizeHint(self) -> QSize:
-        """All in one line."""
+        """Return the size of all in one line."""
         sizes = [item.sizeHint() for item in self._items if not item.isEmpty()]
         gaps = self.spacing() * max(0, len(sizes) - 1)
         height = max((size.height() for size in sizes), default=0)

@@ -42,7 +42,7 @@ class GateBar(QFrame):
         actions: tuple[QAction, QAction, QAction],
         parent: QWidget | None = None,
     ) -> None:
-        """`actions`: measure the effect, prune to a file, all heads on."""
+        """Make the bar; `actions` measure the effect, prune to a file and switch all heads on."""
         super().__init__(parent)
         self._session = session
         self._gating = gating
@@ -119,7 +119,8 @@ class GateBar(QFrame):
 
 
 def log_probabilities(change: Change) -> str:
-    """As in "log-probability: before −0.12 · now −0.30 · translation from before, now −2.41"."""
+    """Describe the change: "log-probability: before −0.12 · now −0.30 · translation from before,
+    now −2.41"."""
     values = [("before", log_probability(change.before)), ("now", log_probability(change.after))]
     if not change.same:
         values.append(("old translation now", change.kept))

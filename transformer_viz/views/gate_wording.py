@@ -10,14 +10,14 @@ from transformer_viz.views.wording import head_numbers
 
 
 def gate_state(gates: Gates, head: Head) -> str:
-    """As in "off" or "×0.5"; "" for a head that is on."""
+    """Return "off" or "×0.5"; "" for a head that is on."""
     factor = gates.get(head, 1.0)
     return "" if factor == 1 else "off" if factor == 0 else gate_text(factor)
 
 
 def describe_gates(gates: Gates, trace: Trace | None) -> str:
-    """As in "Encoder self 2.1, 2.2 off, 3.4 ×0.5 · Cross layers 1, 2 off, 3.1 alone in its layer";
-    heads are layer and head, counted from 1."""
+    """Describe gates: "Encoder self 2.1, 2.2 off, 3.4 ×0.5 · Cross layers 1, 2 off, 3.1 isolated in
+    its layer"; heads are layer and head, counted from 1."""
     return " · ".join(
         f"{TITLES[kind]} {', '.join(parts)}"
         for kind in AttentionKind

@@ -51,7 +51,7 @@ class GrowingMatrix(QWidget):
 
     @property
     def grid(self) -> GrowingLayout | None:
-        """Where the rows lie, once it was painted."""
+        """The place of the rows, once painted."""
         return self._layout
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -59,7 +59,7 @@ class GrowingMatrix(QWidget):
         self._image = None
 
     def picture_size(self) -> QSize:
-        """Without the empty part below the map."""
+        """Return the size without the empty part below the map."""
         if self._picture is None or self._style is None:
             return self.size()
         layout = lay_out_growing(self._picture, QSizeF(self.size()), self._style.font, 1.0)

@@ -11,14 +11,14 @@ from transformer_viz.selection import Selection
 
 
 def only(heads: Sequence[Head], selection: Selection) -> dict[str, Any]:
-    """These heads, all of one kind; the current one stays if it is among them."""
+    """Select these heads, all of one kind; the current one stays if it is among them."""
     return _changes(heads, selection.primary if selection.primary in heads else heads[0])
 
 
 def toggled(heads: Sequence[Head], selection: Selection) -> dict[str, Any]:
-    """These heads added to the selection, the last of them as the current one; or, if all of
-    them are selected, taken out of it. What is left is never empty, and heads of another kind
-    start a selection of their own."""
+    """Add these heads to the selection, the last of them as the current one; or, if all of them are
+    selected, take them out of it. What is left is never empty, and heads of another kind start a
+    selection of their own."""
     if heads[0].kind is not selection.kind:
         return only(heads, selection)
     selected = selection.heads

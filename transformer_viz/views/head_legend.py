@@ -141,7 +141,7 @@ class HeadLegend(QWidget):
         self._session.change_options(combine=Combine.MEAN if mean else Combine.SIDE_BY_SIDE)
 
     def eventFilter(self, swatch: QObject, event: QEvent) -> bool:
-        """Left and Right go from swatch to swatch."""
+        """Let Left and Right go from swatch to swatch."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             step = _STEPS.get(Qt.Key(event.key()))
             if step is not None and swatch in self.swatches:

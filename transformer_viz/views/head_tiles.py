@@ -13,7 +13,7 @@ INLINE_CELLS = 500_000
 
 
 class HeadTiles(QObject):
-    """Tiles of the chosen quantity if each head has its own, otherwise of the weights.
+    """The tiles of the chosen quantity if each head has its own, otherwise of the weights.
 
     Attributes:
         found: what they are of; while norms are on their way, what they were of before.

@@ -352,7 +352,8 @@ class Heatmap(StageView):
         return size + QSize(0, self._heading.height(size.width()))
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
-        """Title, notes and maps as they are shown, with pins, without what is for the mouse."""
+        """Paint title, notes and maps as they are shown, with pins, without what is for the
+        mouse."""
         painter.save()
         painter.fillRect(rect, self.theme.color("paper"))
         painter.translate(rect.topLeft())

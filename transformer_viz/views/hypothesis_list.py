@@ -33,14 +33,14 @@ class HypothesisList(RowList):
         alpha: float,
         penalty: str,
     ) -> None:
-        """`alpha`, `penalty`: exponent and form of the length penalty."""
+        """Show hypotheses; `alpha` and `penalty` are exponent and form of the length penalty."""
         self._hypotheses, self._active = hypotheses, active
         self._alpha, self._penalty = alpha, penalty
         current = hypotheses.index(active) if active is not None else 0
         self.set_rows(len(hypotheses), current)
 
     def close_rect(self, row: int) -> QRect:
-        """Where the cross of a row is, in the viewport."""
+        """Return where the cross of a row is, in the viewport."""
         rect = self.row_rect(row)
         return QRect(rect.right() - _CLOSE, rect.top() + GRID, _CLOSE, _CLOSE)
 
@@ -103,7 +103,7 @@ class HypothesisList(RowList):
 
 
 def figures(one: Hypothesis, alpha: float, penalty: str) -> str:
-    """As in "log P −2.31 · ppl 1.19 · score −1.20"."""
+    """Format "log P −2.31 · ppl 1.19 · score −1.20"."""
     if one.log_probability is None or one.perplexity is None:
         return "no probabilities"
     score = one.score(alpha, penalty)

@@ -73,7 +73,7 @@ class Inspector(QScrollArea):
         self._refresh()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Hand the keyboard on; a focus proxy would break the tab order of what stands above."""
+        """Pass the focus on; a focus proxy would break the tab order of what comes before."""
         part = self.bars if self.bars.isVisible() else self.roles.open
         part.setFocus(event.reason())
 

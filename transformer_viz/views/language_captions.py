@@ -24,7 +24,7 @@ class LanguageCaptions(QObject):
     chosen = Signal(str)  # token, such as ">>deu<<"
 
     def __init__(self, session: Session, height: int) -> None:
-        """`height`: of a line of the source field, with usual text."""
+        """Make the captions; `height` is that of a line of the source field, with usual text."""
         super().__init__(session)
         self._session = session
         self.source = _label(height)

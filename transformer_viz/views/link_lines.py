@@ -28,7 +28,7 @@ _E, _D, _C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKi
 
 @dataclass(frozen=True, slots=True)
 class LinkLine:
-    """Tokens with their weights, heaviest first, and what they are in words."""
+    """A line of tokens with their weights, the largest first, and what they are in words."""
 
     name: str
     explanation: str

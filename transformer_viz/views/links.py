@@ -37,8 +37,8 @@ _HORIZONTAL = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class Links(StageView):
-    """Hover over a token to see its links with their weights, click to pin it, Ctrl+click to pin
-    another, Esc to release all.
+    """The view of links. Hover over a token to see its links with their weights, click to pin it,
+    Ctrl+click to pin another, Esc to release all.
 
     Arrows along the text move the pinned query, Home and End to its ends; arrows across it go
     through the query's links from the heaviest on.
@@ -280,14 +280,14 @@ class Links(StageView):
         return super().export_name() + " norm moved" * moved
 
     def export_size(self) -> QSize:
-        """All of a picture that is scrolled here."""
+        """Return the size of all of a picture that is scrolled here."""
         assert self.canvas.scene is not None
         size = self.canvas.scene.layout.size.toSize()
         width = size.width()
         return size + QSize(0, self._heading.height(width) + self._legend.height(width))
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
-        """Title, caption, the colours of the heads and the links with what is pinned."""
+        """Paint title, caption, the colours of the heads and the links with what is pinned."""
         scene = self.canvas.scene
         assert scene is not None
         painter.save()

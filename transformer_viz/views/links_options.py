@@ -37,7 +37,7 @@ _NO_DISTANCE = "Distance counts tokens within one text; cross-attention connects
 
 
 class LinksOptions(QWidget):
-    """Shows and changes the session's options; goes on in a second line where it is narrow."""
+    """Shows and changes the session's options; continues in a second line where it is narrow."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -18,7 +18,8 @@ from transformer_viz.views.wording import plain_tooltip
 
 
 class MapHeader(QWidget):
-    """
+    """The header of the heatmap: title, options and notes.
+
     Attributes:
         stretch: offered where the scale shows next to nothing.
         state: what is being computed.
@@ -66,7 +67,7 @@ class MapHeader(QWidget):
         return " ".join(self._notes)
 
     def set_compact(self, compact: bool) -> None:
-        """In one line where the map needs the height: the inspector has the title too, and the
+        """Use one line where the map needs the height: the inspector has the title too, and the
         explanation is the tooltip of the quantity."""
         if compact == self._compact:
             return
@@ -89,7 +90,7 @@ class MapHeader(QWidget):
         self.title.setVisible(there and not self._compact)
 
     def show_notes(self, notes: Sequence[str]) -> None:
-        """Those of `map_notes`, the explanations first."""
+        """Show those of `map_notes`, the explanations first."""
         self._notes = notes
         self._fill_notes()
 
@@ -97,7 +98,8 @@ class MapHeader(QWidget):
         self.notes.setText(" ".join(self._notes[EXPLANATORY:] if self._compact else self._notes))
 
     def show_error(self, message: str) -> None:
-        """In place of the notes and no less high, so that the map stays; "" for none."""
+        """Show an error in place of the notes and no less high, so that the map stays; "" for
+        none."""
         self.error.setMinimumHeight(0 if self._compact else self.notes.height())
         self.error.setText(message)
         self.error.setVisible(bool(message))

@@ -22,7 +22,7 @@ EXPLANATORY = 2  # of the notes: what the quantity is, what rows and columns are
 def map_notes(
     found: Found, pictures: Sequence[HeadPicture], options: ViewOptions, heads: int, shown: int
 ) -> list[str]:
-    """Sentences; `shown` of so many `heads` have a map each, or 1 has all."""
+    """Return sentences about the maps; `shown` of so many `heads` have a map each, or 1 has all."""
     kind = pictures[0].heads[0].kind
     noun = found.measure(kind).noun
     notes = [EXPLANATIONS[found.quantity], axes_sentence(found.quantity, kind)]

@@ -21,7 +21,7 @@ _SEVERAL = "Select several heads with Ctrl+click in the heads map."
 
 
 class MapOptions(QWidget):
-    """Shows and changes the session's options; goes on in a second line where it is narrow."""
+    """Shows and changes the session's options; continues in a second line where it is narrow."""
 
     fitWanted = Signal()
 
@@ -93,7 +93,7 @@ class MapOptions(QWidget):
         dress_spin_box(self.threshold, theme)
 
     def set_compact(self, compact: bool) -> None:
-        """Without what several heads need, while there are none."""
+        """Hide what several heads need, while there are none."""
         self._compact = compact
         self._follow()
 

@@ -62,7 +62,7 @@ class MatrixCanvas(QWidget):
     # What is shown
 
     def set_theme(self, theme: Theme, table: np.ndarray) -> None:
-        """`table`: RGBA uint8 [256, 4] by code."""
+        """Use a theme; `table` is RGBA uint8 [256, 4] by code."""
         self._theme, self._table = theme, table
         self._repaint_cells()
 

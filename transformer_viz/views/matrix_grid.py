@@ -26,7 +26,8 @@ LARGEST = 512  # cells along a side that a small map keeps
 
 
 class MatrixGrid(QWidget):
-    """Several maps; signals carry entries, as in `MatrixCanvas`, and the number of the map."""
+    """Several maps beside each other; signals carry entries, as in `MatrixCanvas`, and the number
+    of the map."""
 
     cellHovered = Signal(object, object)  # row, column
     cellClicked = Signal(object, object, bool)  # …, whether beside what is pinned
@@ -47,24 +48,25 @@ class MatrixGrid(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def set_theme(self, theme: Theme, table: np.ndarray) -> None:
-        """`table`: RGBA uint8 [256, 4] by code."""
+        """Use a theme; `table` is RGBA uint8 [256, 4] by code."""
         self._theme, self._table = theme, table
         self._rearrange()
 
     def set_pictures(self, pictures: Sequence[MatrixPicture], names: Sequence[str]) -> None:
-        """Maps of the same axes; those of the last names may be still to come."""
+        """Show maps of the same axes; those of the last names may arrive later."""
         self._pictures, self._names = tuple(pictures), tuple(names)
         self._values = ()
         self._rearrange()
 
     def set_marks(self, marks: Marks, values: Sequence[str], current: int | None) -> None:
-        """`values`: of each map at the cell in focus, or none; `current`: the map to stress."""
+        """Mark cells; `values`: of each map at the cell in focus, or none, `current`: the map to
+        stress."""
         self._marks, self._values, self._current = marks, tuple(values), current
         self.update()
 
     @property
     def grid(self) -> GridLayout | None:
-        """Where the maps lie; None while there is none."""
+        """The place of the maps; None while there is none."""
         if self._layout is None and self._pictures:
             size, ratio = QSizeF(self.size()), self.devicePixelRatioF()
             self._layout = fit_grid(self._pictures[0], len(self._names), size, self.font(), ratio)

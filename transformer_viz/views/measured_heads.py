@@ -37,7 +37,8 @@ class MeasuredHeads(QObject):
         return {head: self._known[head] for head in heads}
 
     def want(self, heads: Iterable[Head]) -> dict[Head, HeadStatistics] | None:
-        """As `known`; what is missing is measured before all that was wanted earlier."""
+        """Return what `known` does; what is missing is measured before all that was wanted
+        earlier."""
         self._follow()
         heads = tuple(heads)
         missing = [head for head in heads if head not in self._known]

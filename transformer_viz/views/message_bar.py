@@ -27,7 +27,8 @@ class MessageBar(QFrame):
     pageWanted = Signal(str)  # a heading of the guide
 
     def __init__(self, name: str, color: str, parent: QWidget | None = None) -> None:
-        """`name` is for assistive tools; `color` is the theme's token of the bar's left edge."""
+        """Make a bar; `name` is for assistive tools, `color` the theme's token of the bar's left
+        edge."""
         super().__init__(parent)
         self._color = color
         self._unread: list[tuple[str, str]] = []  # text, and what it is about

@@ -184,13 +184,15 @@ class ModelButton(QPushButton):
         return self._row.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        """Without the shape, which gives way in a narrow window; the tooltip has it too."""
+        """Return the size without the shape, which gives way in a narrow window; the tooltip has it
+        too."""
         least = self._row.minimumSize()
         return least - QSize(self._shape.minimumSizeHint().width(), 0)
 
 
 def about(model: ModelInfo) -> str:
-    """Where it is, its licence and, of one from another program, what it is and brings along."""
+    """Describe where the model is, its licence and, of one from another program, what it is and
+    brings along."""
     lines = [str(model.path)]
     if imported := model.provenance.get("imported"):
         source, target = sides(model)
@@ -208,7 +210,7 @@ def about(model: ModelInfo) -> str:
 
 
 def shape(model: ModelInfo) -> str:
-    """As in "3+3 layers · 4 heads · 1.6 M parameters"."""
+    """Format "3+3 layers · 4 heads · 1.6 M parameters"."""
     heads = str(model.encoder_heads)
     if model.decoder_heads != model.encoder_heads:
         heads = f"{heads}/{model.decoder_heads}"
@@ -224,7 +226,7 @@ def shape(model: ModelInfo) -> str:
 
 
 def count(parameters: int) -> str:
-    """As in "74.4 M" or "23 k"."""
+    """Format "74.4 M" or "23 k"."""
     if parameters < 100_000:
         return f"{parameters / 1e3:.0f} k"
     return f"{parameters / 1e6:.1f} M"

@@ -39,7 +39,7 @@ class NumberCanvas(Picture):
         self._image_of: tuple[MapLayout, float] | None = None
 
     def show_picture(self, picture: NumberMap, table: np.ndarray, theme: Theme) -> None:
-        """`table`: RGBA uint8 [256, 4] by code."""
+        """Show a map; `table` is RGBA uint8 [256, 4] by code."""
         self.picture, self._table, self.theme = picture, table, theme
         self._image_of = None
         if self.cell is not None and not self._exists(*self.cell):

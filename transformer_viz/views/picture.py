@@ -8,7 +8,8 @@ from transformer_viz.theme import GRID, LIGHT, Theme
 
 
 class Picture(QWidget):
-    """Subclasses paint, and say what to frame while they have the keyboard."""
+    """A widget that is a picture; subclasses paint, and say what to frame while they have the
+    keyboard."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -19,7 +20,7 @@ class Picture(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def paint(self, painter: QPainter) -> None:
-        """Everything but the ground and the frame, on any device, as large as the widget."""
+        """Paint everything but the ground and the frame, on any device, as large as the widget."""
         raise NotImplementedError
 
     def paint_screen(self, painter: QPainter) -> None:

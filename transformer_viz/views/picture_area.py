@@ -9,7 +9,7 @@ from transformer_viz.views.wording import plain_tooltip
 
 
 class PictureArea(QAbstractScrollArea):
-    """Subclasses paint, and say what lies at a point of the viewport."""
+    """A scrolled picture; subclasses paint, and say what lies at a point of the viewport."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -66,14 +66,15 @@ def read_pin(found: Found, heads: Sequence[Head], axes: MapAxes, cell: Cell) -> 
 
 
 class PinTray(QWidget):
-    """Tags of the pins: hover finds the cell, a click makes it current, × releases it."""
+    """The tags of the pins: hover finds the cell, a click makes it current, × releases it."""
 
     pointed = Signal(object, object)  # query, key: int | None
     chosen = Signal(object, object)
     released = Signal(object, object)
 
     def __init__(self, before: QWidget, parent: QWidget | None = None) -> None:
-        """`before`: what Tab comes from; a new tag would come after all of the window."""
+        """Make the tray; `before` is what Tab comes from, since a new tag would come after all of
+        the window."""
         super().__init__(parent)
         self._before = before
         self.setAccessibleName("Pinned cells")
@@ -92,7 +93,7 @@ class PinTray(QWidget):
         self._row.addWidget(self._hint)
 
     def show_pins(self, pins: Sequence[Pin]) -> None:
-        """`pins`: the current one last."""
+        """Show pins; the last of `pins` is the current one."""
         pins = tuple(pins)
         if pins == self._pins:
             return

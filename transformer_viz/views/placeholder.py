@@ -41,11 +41,11 @@ class Placeholder(QWidget):
         lines.addStretch(3)
 
     def sizeHint(self) -> QSize:
-        """It wants no room that the picture would not have."""
+        """Return no more room than the picture would have."""
         return self.minimumSizeHint()
 
     def show_status(self, status: Status) -> None:
-        """Why there is no trace to draw yet, and what helps."""
+        """Explain why there is no trace to draw yet, and what helps."""
         warning = "⚠ " * (status.phase is Phase.FAILED)
         self.say(f"{warning}{status.message}" or "No sentence yet", _HINTS[status.phase])
 

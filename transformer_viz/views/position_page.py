@@ -12,7 +12,8 @@ from transformer_viz.views.picture import Picture
 
 @dataclass(frozen=True, slots=True)
 class PositionState:
-    """
+    """What a page of the positions shows.
+
     Attributes:
         extent: which positions are shown.
         dimensions: the columns chosen to be followed.
@@ -35,7 +36,7 @@ class PositionPage(QWidget):
 
 
 def dimension_name(table: PositionTable, dimension: int) -> str:
-    """ "dimension 24: sine, wavelength 19.9"; of a learned table the number alone."""
+    """Format "dimension 24: sine, wavelength 19.9"; of a learned table the number alone."""
     wavelengths = table.wavelengths
     if wavelengths is None:
         return f"dimension {dimension}"

@@ -34,8 +34,8 @@ _STRIPS = (("PE(pos)", "soft"), ("R_k · PE(pos)", "accent"), ("PE(pos + k)", "w
 
 @dataclass(frozen=True, slots=True)
 class ShiftPicture:
-    """`vectors`: PE(pos), R_k PE(pos) and PE(pos + k), [3, D]; `matrix`, `columns` and `title`: R_k
-    on the pairs drawn."""
+    """What the page shows; `vectors`: PE(pos), R_k PE(pos) and PE(pos + k), [3, D], `matrix`,
+    `columns` and `title`: R_k on the pairs drawn."""
 
     pairs: tuple[TurnedPair, ...]
     vectors: np.ndarray
@@ -45,7 +45,8 @@ class ShiftPicture:
 
 
 class ShiftCanvas(Picture):
-    """Left, pairs as clock faces; right, the part of R_k that turns them; below, whole vectors."""
+    """The picture of a shift: left, pairs as clock faces; right, the part of R_k that turns them;
+    below, whole vectors."""
 
     def __init__(self) -> None:
         super().__init__("Shift as a rotation")
@@ -213,7 +214,7 @@ def _chosen_pairs(table: PositionTable, dimensions: tuple[int, ...]) -> list[int
 def shift_picture(
     table: PositionTable, points: Complexes, one: Shift, position: int, pairs: list[int]
 ) -> ShiftPicture:
-    """`points`: of the table."""
+    """Make the picture; `points` are those of the table."""
     start, target = points[position], points[position + one.k]  # [D/2]
     three = np.stack([start, start * np.exp(1j * one.angles), target])
     vectors = np.empty((3, table.d_model))

@@ -293,7 +293,7 @@ class DimensionField(QWidget):
 
 
 def parse_dimensions(text: str, count: int) -> tuple[int, ...]:
-    """Raises ValueError with a sentence for the user."""
+    """Read dimensions; raises ValueError with a sentence for the user."""
     words = [word for word in text.replace(",", " ").split() if word]
     wrong = next((w for w in words if not w.isdecimal() or int(w) >= count), None)
     if wrong is not None:

@@ -22,7 +22,7 @@ _NARROWEST = 24 * GRID  # of the editor
 
 
 class PrefixChips(ChipFlow):
-    """Chips of the hypothesis: a click goes to a step, a double-click or `edit` replaces it."""
+    """The chips of the hypothesis: a click goes to a step, a double-click or `edit` replaces it."""
 
     replaced = Signal(int, str)  # step, what to put in place of its token
     editingEnded = Signal()  # by a key: the focus is free

@@ -50,7 +50,7 @@ class ProbeCurves(Picture):
             draw_curves(painter, self.picture, QRectF(self.rect()), self.theme, self.font())
 
     def read_off(self, distance: int | None) -> None:
-        """Which of the distances."""
+        """Choose which of the distances is read off."""
         picture = self.picture
         if picture is not None and distance != picture.focus:
             self.picture = replace(picture, focus=distance)

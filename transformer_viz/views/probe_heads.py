@@ -84,7 +84,7 @@ class ProbeHeads(RowList):
             self.chosen.emit(self.current)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """With more room the better heads come into view again, over the selected one."""
+        """With more room, bring the better heads into view again, over the selected one."""
         super().resizeEvent(event)
         self.verticalScrollBar().setValue(0)
         self.set_current(self.current)

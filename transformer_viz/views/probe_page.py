@@ -54,7 +54,7 @@ _NOTHING = (
     "with a small model; the first curve appears within seconds.",
 )
 _NO_MODEL = ("No model is open", "Open a model to measure how far it and its heads reach.")
-_LOW = 0.5  # of the sentences, with nothing pushed in
+_LOW = 0.5  # of the sentences, without inserted words
 
 
 class ProbePage(QWidget):
@@ -245,7 +245,7 @@ class ProbePage(QWidget):
         return size + QSize(0, self._heading.height(size.width()))
 
     def paint_export(self, painter: QPainter, width: int, theme: Theme) -> None:
-        """Title, caption and curves, from the painter's origin."""
+        """Paint title, caption and curves, from the painter's origin."""
         self._heading.draw(painter, width, theme)
         painter.translate(0, self._heading.height(width))
         self.curves.paint(painter)

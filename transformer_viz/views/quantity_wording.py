@@ -70,7 +70,7 @@ _FED = {
 
 
 def mapped_heads(quantity: Quantity, selection: Selection) -> tuple[Head, ...]:
-    """Of the selected heads, one for each map that they have."""
+    """Return one of the selected heads for each map that they have."""
     if not quantity.of_layer:
         return selection.heads
     by_layer = {head.layer: head for head in selection.heads}
@@ -84,7 +84,7 @@ def averaged_heads(quantity: Quantity, selection: Selection) -> tuple[Head, ...]
 
 
 def map_title(quantity: Quantity, heads: Sequence[Head], *, averaged: bool) -> str:
-    """Of one map, or of several beside each other."""
+    """Return the title of one map, or of several beside each other."""
     if not quantity.of_layer:
         moved = " · norm moved" if quantity is Quantity.NORM else ""
         return heads_title(heads, averaged=averaged) + moved
@@ -96,7 +96,7 @@ def map_title(quantity: Quantity, heads: Sequence[Head], *, averaged: bool) -> s
 
 
 def row_title(quantity: Quantity, name: str, layer: int) -> str:
-    """Over the largest values of a row."""
+    """Return the title over the largest values of a row."""
     if quantity is Quantity.WEIGHT:
         return f"“{name}” looks at"
     after = f" after layer {layer + 1}" * quantity.of_input

@@ -22,7 +22,7 @@ _STALE = 0.55  # how much of a picture goes over into the paper while a newer on
 
 
 class ReachArcs(Picture):
-    """Far links as arcs; the keyboard belongs to the list beside it."""
+    """The far links as arcs; the keyboard belongs to the list beside it."""
 
     hovered = Signal(object)  # int | None, which of the links
     clicked = Signal(object)

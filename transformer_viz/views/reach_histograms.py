@@ -31,7 +31,8 @@ _MOVES = {
 
 
 class ReachHistograms(Picture):
-    """Weight by distance; a click or the arrows select a head, Ctrl+click adds or removes one."""
+    """The weight by distance; a click or the arrows select a head, Ctrl+click adds or removes
+    one."""
 
     headClicked = Signal(object, bool)  # Head, and whether beside the others
     headMoved = Signal(int, int)  # layers, heads
@@ -42,7 +43,7 @@ class ReachHistograms(Picture):
         self._reach: Reach | None = None
 
     def show_reach(self, reach: Reach, selected: tuple[Head, ...]) -> None:
-        """`selected`: the heads whose mean is shown large."""
+        """Show distances; `selected` are the heads whose mean is shown large."""
         self._reach = reach
         bins = distance_bins(len(reach.even.shares))
         heads = {head: binned(one.shares, bins) for head, one in reach.profiles.items()}

@@ -31,7 +31,7 @@ _SPECIALS = (
 
 
 class ReachOptions(QWidget):
-    """Shows and changes the session's options; goes on in a second line where it is narrow."""
+    """Shows and changes the session's options; continues in a second line where it is narrow."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()

@@ -18,7 +18,8 @@ from transformer_viz.views.wording import plain_tooltip
 
 
 class RowList(QAbstractScrollArea):
-    """Subclasses paint and describe a row. ↑ ↓ move the current row, Enter or a click choose."""
+    """A list of rows that subclasses paint and describe. ↑ ↓ move the current row, Enter or a click
+    choose."""
 
     chosen = Signal(int)
     rowPointed = Signal(object)  # int | None
@@ -76,7 +77,7 @@ class RowList(QAbstractScrollArea):
         self.viewport().update()
 
     def row_rect(self, row: int) -> QRect:
-        """In the viewport."""
+        """Return a row's rectangle in the viewport."""
         top = row * self.row_height - self.verticalScrollBar().value()
         return QRect(0, top, self.viewport().width(), self.row_height)
 

@@ -43,8 +43,8 @@ _QUERY_MOVES = {
 
 
 class Scores(StageView):
-    """Hover over a key to see its pair, click to pin it, Esc to release; ↑ ↓ move the key, ← → the
-    query, S leaves out the scaling."""
+    """The view of one row's computation. Hover over a key to see its pair, click to pin it, Esc to
+    release; ↑ ↓ move the key, ← → the query, S leaves out the scaling."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -300,7 +300,8 @@ class Scores(StageView):
         return min(lines, max(FEWEST_EXPORTED, fitting)), False
 
     def export_size(self) -> QSize:
-        """All keys of a text that is not too long; else as much as is in view."""
+        """Return the size with all keys of a text that is not too long; else with as much as is in
+        view."""
         lines, detail = self._exported()
         height = (
             full_height(lines, self.font(), detail=detail)

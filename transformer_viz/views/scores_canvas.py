@@ -124,7 +124,7 @@ class ScoresCanvas(QAbstractScrollArea):
     def layout_in(
         self, rect: QRectF, scroll: float | None = None, *, detail: bool = True
     ) -> ScoreLayout:
-        """Where everything is in a rectangle of any device; if need be scrolled, as here unless
+        """Lay the picture out in a rectangle of any device; if need be scrolled, as here unless
         `scroll` says how far."""
         picture = self._picture
         assert picture is not None
@@ -199,8 +199,8 @@ class ScoresCanvas(QAbstractScrollArea):
         return super().viewportEvent(event)
 
     def tooltip_at(self, point: QPointF) -> str:
-        """Over a column's head, its step; over a token, the whole token; over a number, all its
-        digits that count."""
+        """Explain a place: over a column's head, its step; over a token, the whole token; over a
+        number, all its digits that count."""
         picture = self._picture
         assert picture is not None
         layout = self._layout()

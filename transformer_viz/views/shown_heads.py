@@ -17,7 +17,7 @@ class ShownHeads:
         self._remember()
 
     def of(self, kind: AttentionKind, trace: Trace) -> tuple[Head, ...]:
-        """Heads of the trace; none where it lacks the kind."""
+        """Return heads of the trace; none where it lacks the kind."""
         if kind not in trace.kinds:
             return ()
         heads = tuple(head for head in self._last.get(kind, ()) if trace.has(head))
@@ -29,7 +29,7 @@ class ShownHeads:
 
 
 def heads_title(heads: tuple[Head, ...]) -> str:
-    """As in "Cross-attention · layer 4 · mean of 6 heads"."""
+    """Return a title, for example "Cross-attention · layer 4 · mean of 6 heads"."""
     first = heads[0]
     if len(heads) == 1:
         return head_title(first)

@@ -47,7 +47,7 @@ class ShownMaps(QObject):
 
     @property
     def axes(self) -> MapAxes | None:
-        """Of the pictures; None while there is none."""
+        """The axes of the pictures; None while there is none."""
         return self.pictures[0].axes if self.pictures else None
 
     def show(self, found: Found | None, groups: Groups, options: ViewOptions) -> None:

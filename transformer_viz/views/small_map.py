@@ -36,7 +36,7 @@ class SmallMap(QWidget):
         return QSize(_SMALLEST, _SMALLEST)
 
     def show_picture(self, picture: MatrixPicture, table: np.ndarray, theme: Theme) -> None:
-        """`table`: RGBA uint8 [256, 4] by code."""
+        """Show a map; `table` is RGBA uint8 [256, 4] by code."""
         self._picture, self._table, self._theme = picture, table, theme
         self._image = None
         self.update()

@@ -41,7 +41,8 @@ _LINE_ENDS = str.maketrans(dict.fromkeys("\r\v\f\x85\u2028\u2029", "\n"))
 
 
 def clean(text: str) -> str:
-    """Text as it may enter the field: line ends are \\n, other control characters are gone."""
+    """Return text as it may enter the field: line ends are \\n, other control characters are
+    removed."""
     text = text.replace("\r\n", "\n").translate(_LINE_ENDS)
     return "".join(c for c in text if c in "\n\t" or (c >= " " and c != "\x7f"))
 
@@ -114,7 +115,7 @@ class SourceField(QWidget):
         self.editor.underline(spans, self._theme)
 
     def set_history(self, texts: Sequence[str]) -> None:
-        """Sentences to walk through, the newest first."""
+        """Set the sentences to walk through, the newest first."""
         self.editor.history = tuple(texts)
 
     def apply_theme(self, theme: Theme) -> None:

@@ -36,7 +36,7 @@ class SourceWeights(QWidget):
         column.addWidget(self.chips)
 
     def show_row(self, heads: str, tokens: tuple[Token, ...], weights: np.ndarray) -> None:
-        """`heads`: whose row it is, in words; `weights`: [S]."""
+        """Show a row; `heads`: whose row it is, in words, `weights`: [S]."""
         heaviest = np.argsort(-weights, kind="stable")[:_NAMED]
         named = " · ".join(f"{token_name(tokens[i])} {share(float(weights[i]))}" for i in heaviest)
         self._title.setText(f"{heads}:  {named}")

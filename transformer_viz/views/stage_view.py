@@ -13,8 +13,8 @@ from transformer_viz.views.wording import head_name, heads_title
 
 
 class StageView(Panel):
-    """Subclasses connect the signals they depend on to `invalidate`, and fill in `refresh` and
-    `focus_part`."""
+    """A view on the stage. Subclasses connect the signals they depend on to `invalidate`, and fill
+    in `refresh` and `focus_part`."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)

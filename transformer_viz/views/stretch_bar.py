@@ -15,7 +15,7 @@ from transformer_viz.views.text_line import PlainLabel
 from transformer_viz.views.wording import plain_tooltip
 
 PAGE = 4
-"""Words that Page Up and Page Down push in or take out: one place in the sentence."""
+"""Words that Page Up and Page Down insert or remove: one place in the sentence."""
 
 _TIP = (
     "Insert English words in the middle of the sentence to see which heads still reach "

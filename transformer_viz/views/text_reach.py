@@ -109,7 +109,8 @@ class TextReach(QWidget):
 
     @property
     def kind(self) -> AttentionKind:
-        """Whose text is looked at: cross-attention has no distances, so the encoder's then."""
+        """The kind whose text is looked at: cross-attention has no distances, so the encoder's
+        then."""
         kind = self._session.selection.kind
         return AttentionKind.ENCODER_SELF if kind is AttentionKind.CROSS else kind
 
@@ -262,7 +263,7 @@ class TextReach(QWidget):
         return size + QSize(0, self._heading.height(size.width()))
 
     def paint_export(self, painter: QPainter, width: int, theme: Theme) -> None:
-        """Title, caption, and the arcs or the histograms, from the painter's origin."""
+        """Paint title, caption, and the arcs or the histograms, from the painter's origin."""
         self._heading.draw(painter, width, theme)
         painter.translate(0, self._heading.height(width))
         self._picture.paint(painter)

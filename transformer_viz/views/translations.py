@@ -42,7 +42,7 @@ class Translations(QWidget):
         self.update()
 
     def show_words(self, words: tuple[Facing, ...], a: str, b: str) -> None:
-        """`words`: those of the translations `a` and `b`."""
+        """Show `words`, those of the translations `a` and `b`."""
         self._words = words
         text = f"{self._names[0]}: {a}\n{self._names[1]}: {b}"
         self.setToolTip(plain_tooltip(text))

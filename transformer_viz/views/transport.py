@@ -85,7 +85,8 @@ class Transport(QWidget):
 
 
 def transport_icon(theme: Theme, shape: str) -> QIcon:
-    """`<` and `>` a step, with `|` to the end, `▶` play, `‖` pause: drawn, since fonts differ."""
+    """Draw an icon, since fonts differ: `<` and `>` a step, with `|` to the end, `▶` play, `‖`
+    pause."""
     icon = QIcon()
     for mode, token in ((QIcon.Mode.Normal, "ink"), (QIcon.Mode.Disabled, "border")):
         pixmap = QPixmap(2 * ICON, 2 * ICON)

@@ -22,7 +22,7 @@ _MOVES = {
 
 
 class VariantCanvas(Picture):
-    """`focus`: query and key in the sentence's own order."""
+    """The maps of a variant; `focus` is query and key in the sentence's own order."""
 
     focusMoved = Signal()
 
@@ -33,7 +33,7 @@ class VariantCanvas(Picture):
         self._table = np.zeros((256, 4), np.uint8)
 
     def show_maps(self, maps: tuple[TokenMap, ...], table: np.ndarray, theme: Theme) -> None:
-        """`table`: RGBA uint8 [256, 4] by code."""
+        """Show maps; `table` is RGBA uint8 [256, 4] by code."""
         if not maps or not self.maps or maps[0].tokens != self.maps[0].tokens:
             self._move_to(None)
         self.maps, self._table, self.theme = maps, table, theme

@@ -37,7 +37,7 @@ class WeightBars(QWidget):
         self.update()
 
     def set_bars(self, bars: Sequence[Bar], marked: int | None, full: float = 1.0) -> None:
-        """`marked`: the key shown as chosen; `full`: what a full bar is."""
+        """Show bars; `marked`: the key shown as chosen, `full`: what a full bar is."""
         if len(bars) != len(self._bars):
             self.updateGeometry()
         self._bars, self._marked, self._full = bars, marked, full

@@ -17,7 +17,7 @@ _MOST_NUMBERS = 8  # heads that are listed
 
 
 def plain_tooltip(text: str) -> str:
-    """Text for a tooltip, shown as it stands even where it looks like markup."""
+    """Return text for a tooltip, shown as it is even where it looks like markup."""
     return f'<p style="white-space:pre">{html.escape(text)}</p>'
 
 
@@ -30,7 +30,7 @@ def head_title(head: Head) -> str:
 
 
 def heads_title(heads: Sequence[Head], *, averaged: bool) -> str:
-    """Of one head, of the mean of several, or of several beside each other."""
+    """Return the title of one head, of the mean of several, or of several beside each other."""
     if len(heads) == 1:
         return head_title(heads[0])
     mean = "mean of " if averaged else ""
@@ -43,12 +43,12 @@ def one_of(selected: int) -> str:
 
 
 def head_numbers(head: Head) -> str:
-    """Layer and head, as in "2.4"."""
+    """Return layer and head, for example "2.4"."""
     return f"{head.layer + 1}.{head.head + 1}"
 
 
 def heads_in_words(heads: Sequence[Head]) -> str:
-    """As in "3 heads: 2.1, 2.3, 3.4"; a long list is cut short."""
+    """Return "3 heads: 2.1, 2.3, 3.4"; a long list is shortened."""
     numbers = [head_numbers(head) for head in heads]
     if len(numbers) > _MOST_NUMBERS:
         numbers[_MOST_NUMBERS - 1 : -1] = ["…"]

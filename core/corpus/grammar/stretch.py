@@ -1,6 +1,6 @@
-"""The same sentence with words pushed in between two that belong together.
+"""The same sentence with words inserted between two that belong together.
 
-What is pushed in are places after a noun, "behind the new houses near the big towers", of equal
+The inserted words are places after a noun, "behind the new houses near the big towers", of equal
 length in both languages. Their nouns have the other number than the noun that they follow, so that
 neither "it" nor a verb can mean one of them.
 """
@@ -72,7 +72,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Filler:
-    """A word that is pushed in, its translation, and its part of speech."""
+    """An inserted word, its translation, and its part of speech."""
 
     english: str
     german: str
@@ -96,7 +96,7 @@ def stretch(sentence: Sentence, words: int, kind: DependencyKind) -> Sentence:
         raise UserError(f"There is no place for more words in {sentence.source!r}.")
     before = sentence.source_words[: gap.source + 1]
     phrases = fillers(words, behind=before[-1], seed=" ".join(before), used=sentence.source_words)
-    return _pushed_in(sentence, gap, phrases)
+    return _inserted(sentence, gap, phrases)
 
 
 def stretch_text(text: str, words: int) -> str:
@@ -115,8 +115,8 @@ def stretch_text(text: str, words: int) -> str:
     if not before:
         raise UserError("There is no word here that others could follow.")
     phrases = fillers(words, behind=before[-1], seed=" ".join(before), used=text.split())
-    pushed_in = [word.english for phrase in phrases for word in phrase]
-    return " ".join([text[:end], *pushed_in]) + text[end:]
+    inserted = [word.english for phrase in phrases for word in phrase]
+    return " ".join([text[:end], *inserted]) + text[end:]
 
 
 _CONJUNCTION = re.compile(
@@ -252,7 +252,7 @@ def _plurals() -> frozenset[str]:
     return frozenset(noun.english_plural for noun in NOUNS if noun.countable)
 
 
-def _pushed_in(sentence: Sentence, gap: Gap, phrases: Sequence[tuple[Filler, ...]]) -> Sentence:
+def _inserted(sentence: Sentence, gap: Gap, phrases: Sequence[tuple[Filler, ...]]) -> Sentence:
     words = [word for phrase in phrases for word in phrase]
     count = len(words)
     at = {Side.SOURCE: gap.source + 1, Side.TARGET: gap.target + 1}

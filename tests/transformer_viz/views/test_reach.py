@@ -35,7 +35,7 @@ def view(session: Session, show: Callable[..., QWidget]) -> ReachView:
 
 
 def reach_view(session: Session) -> ReachView:
-    """With words pushed in at once."""
+    """With words inserted at once."""
 
     def ask(_lane: str, question: Callable, *, done: Callable, failed: Callable) -> None:
         done(question(FakeBackend(), None))
@@ -326,7 +326,7 @@ def test_a_text_of_any_length_fits_the_width(view: ReachView, count: int, labels
     assert top >= rect.top()
 
 
-def test_the_slider_pushes_words_in_and_esc_takes_them_out(
+def test_the_slider_inserts_words_and_esc_takes_them_out(
     view: ReachView, session: Session, qtbot: QtBot
 ) -> None:
     session.set_model(ModelInfo("m", Path("m"), 2, 2, 3, 3, 8, 100))
@@ -346,7 +346,7 @@ def test_the_slider_pushes_words_in_and_esc_takes_them_out(
     assert session.text == "It was here."
 
 
-def test_without_a_sentence_nothing_can_be_pushed_in(view: ReachView, session: Session) -> None:
+def test_without_a_sentence_nothing_can_be_inserted(view: ReachView, session: Session) -> None:
     session.set_model(ModelInfo("m", Path("m"), 2, 2, 3, 3, 8, 100))
     session.set_text("")
     assert not view.text.stretch_bar.slider.isEnabled()

@@ -108,11 +108,11 @@ def test_taken_out_again_they_leave_the_sentence(
     ):
         assert (*after[:place], *after[place + words :]) == before
     places = set(longer.alignment)
-    pushed_in = {(gap.source + 1 + index, gap.target + 1 + index) for index in range(words)}
-    assert pushed_in <= places
+    inserted = {(gap.source + 1 + index, gap.target + 1 + index) for index in range(words)}
+    assert inserted <= places
     old = {
         (source - words * (source > gap.source), target - words * (target > gap.target))
-        for source, target in places - pushed_in
+        for source, target in places - inserted
     }
     assert old == set(sentence.alignment)
 
@@ -152,7 +152,7 @@ PLURALS = {entry.english_plural for entry in NOUNS if entry.countable}
 SINGULARS = {entry.english for entry in NOUNS}
 
 
-def pushed_in(sentence: Sentence, words: int, kind: DependencyKind) -> list[tuple[str, str]]:
+def inserted(sentence: Sentence, words: int, kind: DependencyKind) -> list[tuple[str, str]]:
     """English words and their tags."""
     gap = find_gap(sentence, kind)
     assert gap is not None
@@ -161,13 +161,13 @@ def pushed_in(sentence: Sentence, words: int, kind: DependencyKind) -> list[tupl
     return list(zip(longer.source_words[place], longer.source_tags[place], strict=True))
 
 
-def test_nothing_that_is_pushed_in_can_be_meant() -> None:
+def test_nothing_that_is_inserted_can_be_meant() -> None:
     """Nouns have the other number, and no adjective was kept from training with its noun."""
     for sentence, kind in STRETCHED:
         gap = find_gap(sentence, kind)
         assert gap is not None
         before = sentence.source_words[gap.source]
-        words = pushed_in(sentence, 32, kind)
+        words = inserted(sentence, 32, kind)
         found = {word for word, tag in words if tag == "noun"}
         assert found <= (SINGULARS if before in PLURALS else PLURALS)
         assert len(found) == 8
@@ -182,8 +182,7 @@ def test_nothing_that_is_pushed_in_can_be_meant() -> None:
 def test_each_number_of_words_has_its_form() -> None:
     sentence = next(one for one, kind in STRETCHED if kind is K.COREFERENCE)
     tags = {
-        words: [tag for _, tag in pushed_in(sentence, words, K.COREFERENCE)]
-        for words in range(1, 6)
+        words: [tag for _, tag in inserted(sentence, words, K.COREFERENCE)] for words in range(1, 6)
     }
     assert tags == {
         1: ["adverb"],
