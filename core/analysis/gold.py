@@ -3,8 +3,8 @@
 A head is right at a word if the gold one has the largest weight of all columns: of the words,
 punctuation and the word itself among them, and of the special tokens. A row that rests on a sink
 is therefore a miss, and so is a gold word that is a sink of the map, which the head attends to
-whatever the query is. The baseline is the best that a head can do that always attends to a fixed distance
-(Voita et al. 2019, arXiv 1905.09418).
+whatever the query is. The baseline is the best that a head can do that always attends to a fixed
+distance (Voita et al. 2019, arXiv 1905.09418).
 
 Legend: n links, N heads of one kind, B batch, H heads of a layer, R and C words of the query and
 the key side.

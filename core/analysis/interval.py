@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 Z = 1.959964
-"""Standard deviations on either side of the mean that hold 95 % of a normal distribution."""
+"""Standard deviations on either side of the mean that hold 95% of a normal distribution."""
 
 
 def wilson_interval(share: float, count: int) -> tuple[float, float]:

@@ -186,7 +186,7 @@ class AttentionPage(Panel):
             )
         return (
             "No attention recorded yet",
-            "It is recorded before the first update and then evenly in log(step).",
+            "It is recorded before the first step and then evenly in log(step).",
         )
 
 

@@ -150,7 +150,7 @@ class Curves(Panel):
             return ""
         if len(shares) > 1:
             return " In runs with a cool-down it ends with a linear fall to zero."
-        return f" Over the last {shares.pop():.0%} of the updates it falls linearly to zero."
+        return f" Over the last {shares.pop():.0%} of the steps it falls linearly to zero."
 
     def _lines(self, metric: Metric) -> list[Line]:
         """A colour for each run; of a single run, one for each of its lines."""
@@ -188,7 +188,7 @@ class Curves(Panel):
             return f"No {metric.name} in this run yet", when
         return (
             "Nothing logged yet",
-            "The first line appears after as many updates as “Log every” says.",
+            "The first line appears after as many steps as “Log every” says.",
         )
 
 

@@ -39,7 +39,7 @@ class EstimateBox(QWidget):
         set_role(self.data, "soft")
         self.measure_button = QPushButton(_ASK)
         self.measure_button.setAutoDefault(False)
-        self.measure_button.setToolTip("Make a few real updates with these settings and data")
+        self.measure_button.setToolTip("Take a few real steps with these settings and data")
         self.measure_button.clicked.connect(self._on_button)
         self._child = Child(self)
         self._child.finished.connect(self._on_measured)
@@ -82,7 +82,7 @@ class EstimateBox(QWidget):
 
     def measure(self, arguments: list[str]) -> None:
         set_role(self.time, "")
-        self.time.setText("Making a few updates…")
+        self.time.setText("Taking a few steps…")
         self._child.run(arguments)
 
     def close_child(self) -> None:
@@ -101,8 +101,8 @@ class EstimateBox(QWidget):
     def _on_measured(self, found: dict[str, Any]) -> None:
         each, epoch = found["seconds_per_update"], found["updates_per_epoch"]
         self.time.setText(
-            f"about {duration(found['seconds'])}: {_precise(each)} per update, "
-            f"{counted(epoch, 'update')} per epoch; including validations and "
+            f"about {duration(found['seconds'])}: {_precise(each)} per step, "
+            f"{counted(epoch, 'step')} per epoch; including validations and "
             f"checkpoints{_half(found.get('bf16_speedup'))}"
         )
         self.data.setText("\n".join(found["data"]))

@@ -93,7 +93,7 @@ METRICS = (
         "speed",
         "Tokens per second",
         "target tokens/s",
-        "Target tokens without padding, over the time of the updates alone.",
+        "Target tokens without padding, over the time of the steps alone.",
         (Part("tokens_per_second", "tokens/s", noisy=True),),
     ),
     Metric(

@@ -136,8 +136,8 @@ class TrainingPanel(Panel):
     def _add_buttons(self) -> None:
         self.new = _button("&New run…", "Choose data and settings, and start a run")
         self.resume = _button("Resu&me", "Continue exactly where the run stopped or paused")
-        self.pause = _button("&Pause", "Pause after the next update and keep everything in memory")
-        self.end = _button("Stop and save", "Save the state after the next update, then stop")
+        self.pause = _button("&Pause", "Pause after the next step and keep everything in memory")
+        self.end = _button("Stop and save", "Save the state after the next step, then stop")
         self.average = _button("&Average…", "Average the last checkpoints into one model")
         self.delete = _button("Delete…", "Delete the run folder (Del)")
         self._buttons = (

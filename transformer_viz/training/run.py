@@ -20,7 +20,7 @@ from transformer_viz.training.child import failure
 from transformer_viz.training.lines import Lines
 
 _PROBE = re.compile(r"step-(\d+)-(\d+)\.npz")  # step, sentence
-STOPPING = "Saving the state; the run stops after this update."
+STOPPING = "Saving the state; the run stops after this step."
 LOG_BYTES = 20_000
 SECONDS_TO_START = 60.0
 """In which a process that was started must have taken the run's lock, or said why not."""
@@ -267,12 +267,12 @@ class Run(QObject):
         if saved is None:
             return f"{ended} There is no saved state to resume from."
         again = (
-            f"repeats updates {saved + 1:,} to {self.step:,}"
+            f"repeats steps {saved + 1:,} to {self.step:,}"
             if self.step > saved
-            else "repeats the updates after that"
+            else "repeats the steps after that"
         )
         return (
-            f"{ended} The state was saved after update {saved:,}; Resume {again}, with the same "
+            f"{ended} The state was saved after step {saved:,}; Resume {again}, with the same "
             "result."
         )
 

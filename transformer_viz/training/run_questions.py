@@ -25,8 +25,8 @@ USUAL_AVERAGE = 5
 
 
 def ask_for_steps(run: Run, parent: QWidget, then: Callable[[int], None]) -> None:
-    """Ask up to which update a finished run is to be trained further."""
-    label = f"{run.name} has done {counted(run.step, 'update')}. Continue to update:"
+    """Ask up to which step a finished run is to be trained further."""
+    label = f"{run.name} has done {counted(run.step, 'step')}. Continue to step:"
     dialog = NumberQuestion(
         "Train further", label, run.step + 1, 2_000_000_000, 2 * run.step, parent
     )

@@ -15,16 +15,14 @@ class Words(NamedTuple):
 
 _IDS = "Id of this special token. The ids must all differ, except that begin may equal padding."
 WORDS: dict[str, Words] = {
-    "steps": Words("Updates", "Number of updates in the run."),
+    "steps": Words("Steps", "Number of steps in the run; each step is one update of the weights."),
     "source_batch_tokens": Words(
         "Source tokens per batch", "Maximum number of source tokens in a batch, including padding."
     ),
     "target_batch_tokens": Words(
         "Target tokens per batch", "Maximum number of target tokens in a batch, including padding."
     ),
-    "warmup": Words(
-        "Warm-up", "Number of updates over which the learning rate rises (section 5.3)."
-    ),
+    "warmup": Words("Warm-up", "Number of steps over which the learning rate rises (section 5.3)."),
     "peak_factor": Words("Peak factor", "Factor on the paper's learning rate."),
     "vocab_size": Words(
         "Vocabulary size",
@@ -79,10 +77,10 @@ WORDS: dict[str, Words] = {
         "Licence", "Licence of the data files; it is written into the model.", "not stated"
     ),
     "accumulation": Words(
-        "Batches per update", "Number of batches whose gradients are added up for one update."
+        "Batches per step", "Number of batches whose gradients are added up for one step."
     ),
     "cooldown": Words(
-        "Cool-down", "Final fraction of the updates, over which the learning rate falls to zero."
+        "Cool-down", "Final fraction of the steps, over which the learning rate falls to zero."
     ),
     "clip_norm": Words(
         "Largest gradient norm", "Longer gradients are scaled down to this norm.", "no limit"
@@ -104,9 +102,9 @@ WORDS: dict[str, Words] = {
         "Factor on the initial weights of values, outputs and feed-forward layers. Below 1 it "
         "keeps the encoder's outputs at different positions from becoming alike at the start.",
     ),
-    "log_every": Words("Log every", "Number of updates between two points of the curves."),
-    "validate_every": Words("Validate every", "Number of updates between two validations."),
-    "checkpoint_every": Words("Save every", "Number of updates between two checkpoints."),
+    "log_every": Words("Log every", "Number of steps between two points of the curves."),
+    "validate_every": Words("Validate every", "Number of steps between two validations."),
+    "checkpoint_every": Words("Save every", "Number of steps between two checkpoints."),
     "keep_checkpoints": Words(
         "Checkpoints kept", "Number of latest checkpoints kept in the run folder."
     ),

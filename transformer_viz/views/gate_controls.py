@@ -1,4 +1,4 @@
-"""What the selected heads contribute: on, off, alone in their layer, or scaled."""
+"""What the selected heads contribute: on, off, isolated in their layer, or scaled."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
@@ -24,7 +24,7 @@ class GateControls(QWidget):
         self.on = _segment("On", "The selected heads work as trained", segments)
         self.off = _segment("Off", "The selected heads pass nothing on (Ctrl+M)", segments)
         self.alone = _segment(
-            "Alone", "All other heads of the layer are off (Ctrl+Shift+M)", segments
+            "Isolate", "Switch off all other heads of the layer (Ctrl+Shift+M)", segments
         )
         self.factor = DecimalBox(
             self, minimum=0.0, maximum=STRONGEST, singleStep=STEP, decimals=2, value=1.0

@@ -44,7 +44,7 @@ def _parts(gates: Gates, kind: AttentionKind, trace: Trace | None) -> Iterator[s
         numbers = ", ".join(str(layer + 1) for layer in whole)
         yield f"layer{'s' * (len(whole) > 1)} {numbers} off"
     for head in alone:
-        yield f"{head_numbers(head)} alone in its layer"
+        yield f"{head_numbers(head)} isolated in its layer"
     if names:
         yield f"{', '.join(names)} off"
     for head, factor in gates.items():

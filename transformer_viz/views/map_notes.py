@@ -58,6 +58,6 @@ def is_faint(found: Found, pictures: Sequence[HeadPicture], options: ViewOptions
 
 
 def _shares(shares: Sequence[float]) -> str:
-    """In per cent: "42 %", or of several maps "12 to 48 %"."""
+    """Format shares: "42%", or of several maps "12–48%"."""
     least, most = percent(min(shares)), percent(max(shares))
-    return most if least == most else f"{100 * min(shares):.0f} to {most}"
+    return most if least == most else f"{100 * min(shares):.0f}–{most}"

@@ -74,7 +74,7 @@ class Scores(StageView):
         self.scaling = self._button("÷ √d_k", "Divide the scores by √d_k, as the model does (S)")
         self.scaling.setAccessibleName("Divide the scores by the square root of d k")
         self.by_weight = self._button(
-            "Heaviest first", "Sort the keys by weight instead of position"
+            "Largest first", "Sort the keys by weight instead of position"
         )
         self._placeholder = Placeholder()
         head = QHBoxLayout()

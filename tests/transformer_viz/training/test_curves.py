@@ -279,7 +279,7 @@ def test_everything_has_a_name(learning: Curves) -> None:
 
 def test_the_learning_rate_is_told_as_these_runs_have_it(learning: Curves, tmp_path: Path) -> None:
     choose(learning, "Learning rate")
-    assert "Over the last 20% of the updates it falls linearly to zero." in says(learning)
+    assert "Over the last 20% of the steps it falls linearly to zero." in says(learning)
     run, steady = make_run(tmp_path / "two"), make_run(tmp_path / "three")
     for each in (run, steady):
         each.poll()

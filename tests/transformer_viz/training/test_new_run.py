@@ -293,7 +293,7 @@ def test_the_time_is_measured_and_the_measuring_cancelled(desk: Desk, qtbot: QtB
     QTest.mouseClick(estimate.measure_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not estimate.measuring, timeout=60_000)
     assert estimate.time.text().startswith("about ")
-    assert "updates per epoch" in estimate.time.text()
+    assert "steps per epoch" in estimate.time.text()
     desk.type("steps", "9")
     assert estimate.time.text() == "–"  # measured for other settings
 

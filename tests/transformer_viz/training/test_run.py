@@ -133,10 +133,10 @@ def test_a_run_that_was_killed_says_so_and_what_is_done_again(tmp_path: Path) ->
     run = polled(folder.path)
     assert run.state is RunState.INTERRUPTED
     assert run.message.endswith("There is no saved state to resume from.")
-    for saved, again in ((15, "repeats updates 16 to 20"), (20, "repeats the updates after that")):
+    for saved, again in ((15, "repeats steps 16 to 20"), (20, "repeats the steps after that")):
         write_tensors(folder.state, {}, {"position": json.dumps({"update": saved})})
         run.poll()
-        assert f"saved after update {saved}; Resume {again}, with the same result." in run.message
+        assert f"saved after step {saved}; Resume {again}, with the same result." in run.message
         assert run.message.startswith("Ended unexpectedly: the process was killed or")
 
 

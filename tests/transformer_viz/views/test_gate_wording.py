@@ -23,7 +23,7 @@ def layer(kind: AttentionKind, number: int) -> dict[Head, float]:
         ({}, ""),
         (off(Head(E, 1, 2)), "Encoder self 2.3 off"),
         (off(Head(C, 0, 0), Head(C, 1, 0)), "Cross 1.1, 2.1 off"),
-        (off(Head(C, 1, 0), Head(C, 1, 2)), "Cross 2.2 alone in its layer"),
+        (off(Head(C, 1, 0), Head(C, 1, 2)), "Cross 2.2 isolated in its layer"),
         (layer(D, 1), "Decoder self layer 2 off"),
         (layer(C, 0) | layer(C, 1), "Cross layers 1, 2 off"),
         (layer(E, 0) | off(Head(E, 1, 1)), "Encoder self layer 1 off, 2.2 off"),
