@@ -117,7 +117,7 @@ def _half(speedup: float | None) -> str:
     """What to say of precision bf16."""
     if speedup is None or speedup < _WORTH_IT:
         return ""
-    return f". Updates in precision bf16 are {speedup:.1f} times as fast here"
+    return f". Steps in precision bf16 are {speedup:.1f} times as fast here"
 
 
 def _precise(seconds: float) -> str:

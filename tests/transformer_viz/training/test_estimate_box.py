@@ -20,7 +20,7 @@ def test_bf16_is_mentioned_where_it_is_faster(qtbot: QtBot, speedup: float | Non
     box = EstimateBox()
     qtbot.addWidget(box)
     box._on_measured(FOUND | {"bf16_speedup": speedup})
-    told = "Updates in precision bf16 are 1.9 times as fast here" in box.time.text()
+    told = "Steps in precision bf16 are 1.9 times as fast here" in box.time.text()
     assert told == (speedup == 1.94)
     assert box.time.text().startswith("about 2 h")
     box._on_measured(FOUND)  # as an earlier version tells it
