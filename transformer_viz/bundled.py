@@ -46,7 +46,8 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class SampleGroup:
-    """`pairs`: those of the sentences that belong together; `subjects`: of those that have one."""
+    """Sample sentences with a heading; `pairs` are those of the sentences that belong together,
+    `subjects` those of the sentences that have one."""
 
     group: str
     sentences: tuple[str, ...]

@@ -128,7 +128,7 @@ def _named(model: Path | None) -> SavedModel | None:
 
 
 class Documents(QObject):
-    """Opens and saves beside the event loop; what fails is said by the controller."""
+    """Opens and saves beside the event loop; the controller reports failures."""
 
     opening = Signal()
     pathChanged = Signal(object)  # Path | None
@@ -144,8 +144,8 @@ class Documents(QObject):
         parent: QObject,
         leave: Callable[[Callable[[], None]], None] = lambda proceed: proceed(),
     ) -> None:
-        """`view` tells which picture the stage shows. `leave` is given what is to replace a
-        session and does it, perhaps after a question."""
+        """Make the documents; `view` tells which picture the stage shows. `leave` is given what is
+        to replace a session and does it, perhaps after a question."""
         super().__init__(parent)
         self._session = session
         self._controller = controller

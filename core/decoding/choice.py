@@ -81,7 +81,8 @@ def _to_log_probabilities(
 
 
 def top_k(values: Tensor, k: int, offsets: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """The k largest of ``values[b, r, v] + offsets[b, r]`` for each b; fast on a CPU for small k.
+    """Return the k largest of ``values[b, r, v] + offsets[b, r]`` for each b; fast on a CPU for
+    small k.
 
     Of R·V / 32 groups, the k with the largest maxima hold the k largest values, and maxima, unlike
     a selection, are computed with vector instructions.

@@ -28,7 +28,7 @@ _LEAST = np.float32(1e-38)  # 0 · log₂ of it is 0
 
 @dataclass(frozen=True, slots=True)
 class HeadStatistics:
-    """Means over the queries; formulas in docs/formulas.md.
+    """A head's means over the queries; formulas in docs/formulas.md.
 
     Attributes:
         entropy: −Σ_j A log₂ A, in bits.
@@ -65,7 +65,8 @@ def head_statistics(trace: Trace, kind: AttentionKind, layer: int, head: int) ->
 def statistics(
     weights: Floats, allowed: Booleans, special: Booleans, *, cross: bool
 ) -> HeadStatistics:
-    """weights [Q, K] with rows adding up to 1, allowed [Q, K], special [K]."""
+    """Compute statistics from weights [Q, K] whose rows add up to 1, allowed [Q, K] and special
+    [K]."""
     return _statistics(row_blocks(weights), allowed, special, cross=cross)
 
 

@@ -29,17 +29,17 @@ _SAFE = 60.0  # exp of so much, times any number of keys, is a float32
 
 
 class Attention(Protocol):
-    """All layers of one kind of attention."""
+    """The attention of all layers of one kind."""
 
     @property
     def layers(self) -> int: ...
 
     def heads(self, layer: int) -> Sequence[int]:
-        """Their numbers; those that are missing were pruned."""
+        """Return the numbers of a layer's heads; those that are missing were pruned."""
         ...
 
     def weights(self, layer: int, head: int, query: int | None = None) -> Floats:
-        """[Q, K], or [K] of one query."""
+        """Return weights [Q, K], or [K] of one query."""
         ...
 
 
@@ -54,7 +54,8 @@ class LayerProjections:
 
 @dataclass(frozen=True, slots=True)
 class ComputedAttention:
-    """softmax(q kᵀ / √d_k) on demand (paper eq. 1): memory O(n·d), never n × n for every head.
+    """Attention that computes softmax(q kᵀ / √d_k) on demand (paper eq. 1): memory O(n·d), never n
+    × n for every head.
 
     ``kept``: the heads of each layer that were not pruned; None if none was.
     """
@@ -73,7 +74,7 @@ class ComputedAttention:
         return range(len(self.projections[layer].query))
 
     def scores(self, layer: int, head: int, query: int | None = None) -> Floats:
-        """q·k / √d_k before mask and softmax: [Q, K], or [K] of one query."""
+        """Return q·k / √d_k before mask and softmax: [Q, K], or [K] of one query."""
         one = self.projections[layer]
         rows = one.query[head] if query is None else one.query[head, query]
         scaled = rows @ one.key[head].T / np.float32(one.query.shape[-1] ** 0.5)
@@ -111,7 +112,7 @@ class ComputedAttention:
             yield start, np.matmul(rows, keys, out=part)
 
     def layer_weights(self, layer: int) -> Floats:
-        """All heads of a layer by one product, [H, Q, K]."""
+        """Return the weights of all heads of a layer by one product, [H, Q, K]."""
         one, heads = self.projections[layer], list(self.heads(layer))
         query = one.query[heads]
         key = one.key[heads] / np.float32(query.shape[-1] ** 0.5)
@@ -138,7 +139,7 @@ class ComputedAttention:
 
 @dataclass(frozen=True, slots=True)
 class StoredAttention:
-    """Maps that another program computed, [L, H, Q, K]; of a pruned head not numbers.
+    """Maps that another program computed, [L, H, Q, K]; those of a pruned head are NaN.
 
     ``kept``: the heads of each layer that were not pruned; None if none was.
     """
@@ -160,7 +161,7 @@ class StoredAttention:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Trace:
-    """Made once, never changed; each is equal to itself alone.
+    """One recorded pass, made once and never changed; each trace is equal to itself alone.
 
     Attributes:
         source_tokens: [S], the end-of-sentence token last.
@@ -203,7 +204,7 @@ class Trace:
         return self.attention[kind].heads(layer)
 
     def every_head(self, kind: AttentionKind) -> tuple[Head, ...]:
-        """Of one kind, in reading order."""
+        """Return all heads of one kind, in reading order."""
         if kind not in self._heads:
             self._heads[kind] = tuple(
                 Head(kind, layer, head)
@@ -234,7 +235,7 @@ class Trace:
         return self.target_tokens if kind is AttentionKind.DECODER_SELF else self.source_tokens
 
     def weights(self, kind: AttentionKind, layer: int, head: int) -> Floats:
-        """[Q, K]; each row adds up to 1, masked cells are exactly 0."""
+        """Return a head's weights [Q, K]; each row adds up to 1, masked cells are exactly 0."""
         return self.attention[kind].weights(layer, head)
 
     def blocks(self, head: Head) -> Iterator[Floats]:
@@ -250,7 +251,7 @@ class Trace:
         return self.attention[kind].weights(layer, head, query)
 
     def layer_weights(self, kind: AttentionKind, layer: int) -> Floats:
-        """All heads of one layer, [H, Q, K]."""
+        """Return the weights of all heads of one layer, [H, Q, K]."""
         attention = self.attention[kind]
         if isinstance(attention, ComputedAttention):
             return attention.layer_weights(layer)
@@ -262,7 +263,7 @@ class Trace:
     def scores(
         self, kind: AttentionKind, layer: int, head: int, query: int | None = None
     ) -> Floats:
-        """q·k / √d_k before mask and softmax, [Q, K], or [K] of one query.
+        """Return q·k / √d_k before mask and softmax, [Q, K], or [K] of one query.
 
         Raises:
             UserError: the trace holds finished maps only.
@@ -273,7 +274,8 @@ class Trace:
         return attention.scores(layer, head, query)
 
     def allowed(self, kind: AttentionKind) -> Booleans:
-        """[Q, K], True where the mask lets a query attend; a read-only view of little memory."""
+        """Return where the mask lets a query attend, [Q, K], as a read-only view of little
+        memory."""
         if kind not in self._allowed:
             shape = (len(self.query_tokens(kind)), len(self.key_tokens(kind)))
             everything = np.broadcast_to(np.True_, shape)

@@ -26,8 +26,8 @@ _ASKED_ROOM = 2 * GRID  # that the label of a chip leaves to it
 
 @dataclass(frozen=True, slots=True)
 class ChipSize:
-    """In pixels; `gap`: between words; `padding`: on both sides of a label; `scale`: of the
-    font."""
+    """The size of chips in pixels; `gap`: between words, `padding`: on both sides of a label,
+    `scale`: of the font."""
 
     height: int
     gap: int
@@ -36,11 +36,11 @@ class ChipSize:
 
     @property
     def pitch(self) -> int:
-        """From one line to the next."""
+        """The distance from one line to the next."""
         return self.height + GRID
 
     def fitted(self, font: QFont) -> "ChipSize":
-        """Higher where the text of the window is large."""
+        """Return higher chips where the text of the window is large."""
         return replace(self, height=taller(self.height, self.font(font)))
 
     def font(self, font: QFont) -> QFont:
@@ -54,7 +54,8 @@ COMPACT = ChipSize(5 * GRID, GRID, GRID, 0.9)
 
 @dataclass(frozen=True, slots=True)
 class ChipLayout:
-    """`rects`: one per token; `height`: of all lines; `end`: where the last chip ends."""
+    """The places of chips; `rects`: one per token, `height`: of all lines, `end`: where the last
+    chip ends."""
 
     rects: tuple[QRectF, ...]
     height: int
@@ -121,9 +122,9 @@ def draw_chip(
     asked: bool = False,
     size: ChipSize = NORMAL,
 ) -> None:
-    """`shade`: the weight, 0 to 1, with which the token is looked at; `changed`: another token than
-    before, which a corner marks; `guess`: a piece of an improbable word; `asked`: the piece that
-    has its question mark. In the painter's font."""
+    """Draw a chip in the painter's font. `shade`: the weight, 0 to 1, with which the token is
+    looked at; `changed`: another token than before, which a corner marks; `guess`: a piece of an
+    improbable word; `asked`: the piece that has its question mark."""
     box = rect.adjusted(0.5, 0.5, -0.5, -0.5)
     ground = "accent_soft" if chosen else "hover" if hovered else "raised"
     painter.setBrush(shaded(theme, shade, ground))

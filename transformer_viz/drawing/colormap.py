@@ -32,8 +32,8 @@ def encode(
     threshold: float = 0.0,
     top: float = 1.0,
 ) -> np.ndarray:
-    """Codes, uint8 [..., Q, K], of weights [..., Q, K] in 0 … `top` (clipped); masked where not
-    allowed, bool [Q, K]. With a threshold, code 1 is for the weights below it alone."""
+    """Return codes, uint8 [..., Q, K], of weights [..., Q, K] in 0 … `top` (clipped); masked where
+    not allowed, bool [Q, K]. With a threshold, code 1 is for the weights below it alone."""
     if scale in _BY_PART and weights.ndim == 2 and len(weights) > BLOCK:
         parts = zip(row_blocks(weights), row_blocks(allowed), strict=True)
         return np.concatenate([encode(*part, scale, threshold, top) for part in parts])
@@ -49,8 +49,8 @@ def encode(
 
 
 def lookup_table(color_map: ColorMap, theme: Theme, *, blank: bool = False) -> np.ndarray:
-    """RGBA uint8 [256, 4], indexed by code; masked cells are transparent, for the hatch below,
-    and with `blank` those below a threshold have the colour of the paper."""
+    """Return RGBA uint8 [256, 4], indexed by code; masked cells are transparent, for the hatch
+    below, and with `blank` those below a threshold have the colour of the paper."""
     colors = np.empty((256, 4), dtype=np.uint8)
     colors[1:, :3] = _colors(color_map, theme)
     colors[1:, 3] = 255

@@ -105,8 +105,8 @@ class Legend:
 
 
 def to_levels(weights: np.ndarray, scale: Scale, top: float = 1.0) -> np.ndarray:
-    """float32 [..., R, C] of weights [..., R, C] in 0 … `top`; on the scales of a row or a head the
-    largest weight is 1."""
+    """Return levels, float32 [..., R, C], of weights [..., R, C] in 0 … `top`; on the scales of a
+    row or a head the largest weight is 1."""
     if top != 1:
         weights = weights / np.float32(top)
     weights = np.clip(weights, 0, 1, dtype=np.float32)
@@ -131,8 +131,8 @@ def _to_largest(weights: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
 def legend(
     scale: Scale, largest: float | None, threshold: float = 0.0, measure: Measure = WEIGHT
 ) -> Legend:
-    """`largest`: the largest weight of the map, which ends the scale of a head; None for maps of
-    several heads, each with its own."""
+    """Return the legend of a scale; `largest` is the largest weight of the map, which ends the
+    scale of a head, and None for maps of several heads, each with its own."""
     caption, ticks = _words(scale, largest, measure)
     blank = 0.0
     if scale is Scale.HEAD and largest:
