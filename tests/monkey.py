@@ -178,7 +178,8 @@ class Monkey(QObject):
 
     def _point(self, target: QWidget) -> QPoint:
         return QPoint(
-            self._random.randrange(target.width()), self._random.randrange(target.height())
+            self._random.randrange(max(1, target.width())),
+            self._random.randrange(max(1, target.height())),
         )
 
     def _modifier(self) -> Qt.KeyboardModifier:

@@ -142,6 +142,7 @@ class SettingsFile:
             found = self._on_disk()
             merged = merge(self._known, settings, found.settings)
             values = {**found.unknown, "version": VERSION, **asdict(merged)}
+            values["options"] = {**found.unknown_options, **values["options"]}
             text = json.dumps(values, ensure_ascii=True, indent=2)
             atomic_write_text(self._path, text + "\n", private=True)
         except (OSError, UserError):
@@ -184,8 +185,8 @@ class SettingsFile:
         try:
             found = parse(read_regular(self._path, most=_MOST_BYTES))
         except UserError:
-            return Parsed(self._known, [], {})
-        return Parsed(self._known, [], found.unknown) if found.bad else found
+            return Parsed(self._known, [])
+        return found._replace(settings=self._known, bad=[]) if found.bad else found
 
 
 def _is_read_only(path: Path) -> bool:
@@ -207,12 +208,13 @@ class Parsed(NamedTuple):
 
     Attributes:
         bad: the names of the fields that had to fall back to their defaults.
-        unknown: fields of a newer version.
+        unknown, unknown_options: fields of a newer version, and fields of its options.
     """
 
     settings: Settings
     bad: list[str]
-    unknown: dict[str, Any]
+    unknown: Mapping[str, Any] = {}
+    unknown_options: Mapping[str, Any] = {}
 
 
 def parse(data: bytes) -> Parsed:
@@ -223,19 +225,22 @@ def parse(data: bytes) -> Parsed:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        return Parsed(Settings(), ["the whole file"], {})
+        return Parsed(Settings(), ["the whole file"])
     values.pop("version", None)
     options = values.pop("options", {})
     good, bad = _checked(values, _CHECKS)
-    unknown = {name: value for name, value in values.items() if name not in _CHECKS}
     if isinstance(options, dict):
-        known = {name: value for name, value in options.items() if name in OPTION_CHECKS}
-        good_options, bad_options = _checked(known, OPTION_CHECKS)
+        good_options, bad_options = _checked(options, OPTION_CHECKS)
         good["options"] = ViewOptions(**good_options)
         bad += [f"options.{name}" for name in bad_options]
     else:
         bad.append("options")
-    return Parsed(Settings(**good), bad, unknown)
+        options = {}
+    unknown, unknown_options = (
+        {name: value for name, value in found.items() if name not in checks}
+        for found, checks in ((values, _CHECKS), (options, OPTION_CHECKS))
+    )
+    return Parsed(Settings(**good), bad, unknown, unknown_options)
 
 
 def _checked(
@@ -255,18 +260,28 @@ def _checked(
 def merge(known: Settings, ours: Settings, theirs: Settings) -> Settings:
     """What to save when another window may have saved ``theirs`` since this one knew ``known``.
 
-    A field that this window has changed is its own, every other one is the other's. Lists of what
-    was used last and of runs are joined: ours first, what the other added, without what it removed.
+    A field that this window has changed is its own, every other one is the other's, and likewise
+    each of the options. Lists of what was used last and of runs are joined: ours first, what the
+    other added, without what it removed.
     """
-    merged = {}
-    for name in (each.name for each in fields(Settings)):
+    merged = _changed(known, ours, theirs)
+    merged["options"] = ViewOptions(**_changed(known.options, ours.options, theirs.options))
+    for name, most in _JOINED.items():
         old, own, other = (getattr(each, name) for each in (known, ours, theirs))
-        merged[name] = other if own == old else own
-        if name in _JOINED:
-            added = (item for item in other if item not in old and item not in own)
-            kept = (item for item in own if item in other or item not in old)
-            merged[name] = (*kept, *added)[: _JOINED[name]]
+        added = (item for item in other if item not in old and item not in own)
+        kept = (item for item in own if item in other or item not in old)
+        merged[name] = (*kept, *added)[:most]
     return Settings(**merged)
+
+
+def _changed(known: Settings | ViewOptions, ours: Any, theirs: Any) -> dict[str, Any]:
+    """Each field as ours if it differs from what was known, else as theirs."""
+    return {
+        one.name: getattr(
+            theirs if getattr(ours, one.name) == getattr(known, one.name) else ours, one.name
+        )
+        for one in fields(known)
+    }
 
 
 def _newest_first(item: str, items: Sequence[str], limit: int) -> tuple[str, ...]:

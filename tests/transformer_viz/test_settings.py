@@ -51,7 +51,7 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
 def test_a_bad_field_falls_back_alone(name: str, value: object) -> None:
     other = "dark" if name != "theme" else "light"
     data = {"theme": other, "hint_done": True, name: value}
-    parsed, bad, _unknown = parse(json.dumps(data).encode())
+    parsed, bad, *_unknown = parse(json.dumps(data).encode())
     assert bad == [name]
     assert getattr(parsed, name) == getattr(Settings(), name)
     assert parsed.hint_done
@@ -76,7 +76,7 @@ def test_a_bad_file_is_kept_beside(tmp_path: Path, data: bytes) -> None:
 
 def test_fields_of_a_newer_version_survive_a_save(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    path.write_text('{"hologram": {"depth": 3}, "theme": "dark"}')
+    path.write_text('{"hologram": {"depth": 3}, "theme": "dark", "options": {"depth": 4}}')
     file = SettingsFile(tmp_path)
     loaded, notice = file.load()
     assert loaded == Settings(theme=ThemeChoice.DARK)
@@ -84,12 +84,13 @@ def test_fields_of_a_newer_version_survive_a_save(tmp_path: Path) -> None:
     file.save(replace(loaded, alpha=1.0))
     saved = json.loads(path.read_text())
     assert saved["hologram"] == {"depth": 3}
+    assert saved["options"] == {"depth": 4, **asdict(ViewOptions())}
     assert (saved["version"], saved["theme"], saved["alpha"]) == (1, "dark", 1.0)
 
 
 def test_one_bad_option_falls_back_alone() -> None:
     data = {"options": {"threshold": 7, "merge_words": True, "of_the_future": 1}}
-    parsed, bad, _unknown = parse(json.dumps(data).encode())
+    parsed, bad, *_unknown = parse(json.dumps(data).encode())
     assert bad == ["options.threshold"]
     assert parsed.options == ViewOptions(merge_words=True)
 
@@ -133,13 +134,22 @@ def test_two_windows_lose_nothing_of_each_other(tmp_path: Path) -> None:
     first, second = SettingsFile(tmp_path), SettingsFile(tmp_path)
     one, _ = first.load()
     other, _ = second.load()
-    one = replace(one.remember_file("of one").remember_text("typed in one"), alpha=1.0)
-    other = replace(other.remember_file("of other").remember_text("typed in other"), beam_size=8)
+    one = replace(
+        one.remember_file("of one").remember_text("typed in one"),
+        alpha=1.0,
+        options=ViewOptions(merge_words=True),
+    )
+    other = replace(
+        other.remember_file("of other").remember_text("typed in other"),
+        beam_size=8,
+        options=ViewOptions(threshold=0.5),
+    )
     for _again in range(2):
         first.save(one)
         second.save(other)
     merged, _ = SettingsFile(tmp_path).load()
     assert (merged.alpha, merged.beam_size) == (1.0, 8)
+    assert merged.options == ViewOptions(merge_words=True, threshold=0.5)
     assert merged.recent_files == ("of other", "old", "older", "of one")
     assert merged.history == ("typed in other", "typed in one")
 
