@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from core.errors import UserError
+from core.files import shown_path
 from core.huge_pages import ask_for_huge_pages
 from core.system import ensure_output
 
@@ -45,7 +46,6 @@ COMMANDS = {
 Commands: TypeAlias = Mapping[str, Mapping[str, str]]
 """By the package that contains their modules, commands with a summary of each."""
 
-_LONGEST_SHOWN = 200  # characters of a path
 _OWN: Commands = {"core.commands": COMMANDS}
 
 
@@ -100,9 +100,7 @@ def _reason(error: OSError) -> str:
     why = error.strerror or error
     if error.filename is None:
         return f"Could not write the output: {why}."
-    name = str(error.filename)
-    shown = name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
-    return f"Could not open {shown}: {why}."
+    return f"Could not open {shown_path(str(error.filename))}: {why}."
 
 
 def _open_streams() -> None:

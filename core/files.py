@@ -20,6 +20,7 @@ from core.system import any_length, discard, replace
 _SUFFIX = ".transformer-viz"  # of a folder in which a file is being written
 _LEFTOVER = re.compile(rf"\.[0-9a-f]{{8}}{re.escape(_SUFFIX)}")
 _STALE_SECONDS = 3600.0  # no write takes that long
+_LONGEST_SHOWN = 400  # characters of a path
 _NONBLOCKING: int = getattr(os, "O_NONBLOCK", 0)  # not on Windows
 _BINARY: int = getattr(os, "O_BINARY", 0)  # only on Windows
 
@@ -145,18 +146,27 @@ def _mode(target: Path) -> int | None:
         return None
 
 
+def shown_path(path: str | Path) -> str:
+    """How a sentence names a path: whole, but for the middle of one that is longer than any."""
+    name = str(path)
+    if len(name) <= _LONGEST_SHOWN:
+        return name
+    half = _LONGEST_SHOWN // 2
+    return f"{name[:half]}…{name[-half:]}"
+
+
 def read_problem(path: str | Path, error: OSError) -> str:
     """A sentence on a file that could not be read."""
     if isinstance(error, FileNotFoundError):
-        return f"{path} does not exist; check the name."
+        return f"{shown_path(path)} does not exist; check the name."
     if isinstance(error, PermissionError):
-        return f"{path} may not be read; change its permissions."
-    return f"Could not read {path}: {error.strerror or error}."
+        return f"{shown_path(path)} may not be read; change its permissions."
+    return f"Could not read {shown_path(path)}: {error.strerror or error}."
 
 
 def write_problem(path: str | Path, error: OSError) -> str:
     """A sentence on a file that could not be written."""
-    text = f"Could not write {path}: {error.strerror or error}"
+    text = f"Could not write {shown_path(path)}: {error.strerror or error}"
     return f"{text}; free some space." if error.errno == errno.ENOSPC else f"{text}."
 
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.bundled import bundled_models, measured_distances, measured_heads, model_path
 from core.checkpoints.provenance import left_out_note
-from core.files import is_there
+from core.files import is_there, shown_path
 from core.trace.trace import Trace
 from transformer_viz.comparison import Comparison
 from transformer_viz.decoding import Decoding
@@ -158,7 +158,8 @@ class Controller(Explorer):
         remembered = model_path(self._settings.model) if self._settings.model else None
         bundled = bundled_models()
         if path is None and remembered is not None and not is_there(remembered):
-            self.noticed.emit(f"{remembered} was not found; the bundled model is shown instead.")
+            name = shown_path(remembered)
+            self.noticed.emit(f"{name} was not found; the bundled model is shown instead.")
             remembered = None
         chosen = path or remembered or (bundled[0] if bundled else None)
         if chosen is None:

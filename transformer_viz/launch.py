@@ -16,7 +16,7 @@ from core.bundled import bundled_models
 from core.cli import COMMANDS as CORE_COMMANDS
 from core.cli import main as run_command
 from core.cli import with_sentences
-from core.files import is_there
+from core.files import is_there, shown_path
 from core.huge_pages import ask_for_huge_pages
 
 OWN_COMMANDS = {
@@ -129,7 +129,7 @@ def _is_bare(file: Path) -> bool:
 
 def _unknown(file: Path) -> str:
     """What to do about a name that may be a mistyped command, model or file."""
-    name = str(file)
+    name = shown_path(file)
     models = [path.stem for path in bundled_models()]
     near = get_close_matches(name, [*COMMANDS, *models], n=1)
     if near:

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.bundled import bundled_models
 from core.errors import UserError
-from core.files import atomic_write_text, is_folder, is_there, read_regular
+from core.files import atomic_write_text, is_folder, is_there, read_regular, shown_path
 from core.trace.npz import load_npz
 from core.trace.trace import Trace
 from transformer_viz.checks import number, record, whole
@@ -153,8 +153,8 @@ def _find_model(path: Path, model: SavedModel | None) -> tuple[Path | None, str]
     bundled = (one for one in bundled_models() if one.stem == model.name)
     found = _find(path, model.path) or next(bundled, None)
     if found is None:
-        where = model.path or "it is not bundled with this program"
-        return None, f"The model {model.name} is missing ({where})."
+        where = shown_path(model.path) or "it is not bundled with this program"
+        return None, f"The model {shown_path(model.name)} is missing ({where})."
     if model.sha256 and _digest(found) != model.sha256:
         return found, f"The model {found} has changed since this session was saved."
     return found, ""

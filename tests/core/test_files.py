@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from core import files
 from core.errors import UserError
 from core.files import (
     atomic_write,
@@ -287,3 +288,11 @@ def test_what_stands_in_the_way_of_reading_is_said_with_its_remedy(tmp_path: Pat
     assert read_problem("a", PermissionError()) == "a may not be read; change its permissions."
     broken = OSError(errno.EIO, "Input/output error")
     assert read_problem("a", broken) == "Could not read a: Input/output error."
+
+
+def test_a_path_longer_than_any_is_named_by_its_ends() -> None:
+    assert files.shown_path("/a/b") == "/a/b"
+    named = files.shown_path(f"/begin{'x' * 5_000}end.npz")
+    assert len(named) < 500
+    assert named.startswith("/beginxx")
+    assert named.endswith("xxend.npz")

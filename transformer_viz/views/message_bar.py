@@ -39,6 +39,7 @@ class MessageBar(QFrame):
         self._text.setWordWrap(True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._text.setMinimumWidth(1)  # the longest word does not widen the window
         self.page = QPushButton("Show how", self)
         self.page.clicked.connect(lambda: self.pageWanted.emit(self._named_page()))
         self.page.hide()

@@ -24,6 +24,8 @@ from transformer_viz.views.wording import plain_tooltip, score_formula
 
 NO_INDICATOR = "*::menu-indicator { image: none; width: 0; }"  # the button draws its own arrow
 
+_WIDEST_NAME = 90 * GRID
+
 
 class ModelBar(QWidget):
     """Shows the session's model; asks for another search through `searchChanged`."""
@@ -173,10 +175,12 @@ class ModelButton(QPushButton):
         self.show_model(None)
 
     def show_model(self, model: ModelInfo | None) -> None:
-        self._name.setText("No model" if model is None else model.name)
+        name = "No model" if model is None else model.name
+        middle = Qt.TextElideMode.ElideMiddle
+        self._name.setText(self._name.fontMetrics().elidedText(name, middle, _WIDEST_NAME))
         self._shape.setText("" if model is None else shape(model))
         self._shape.setVisible(model is not None)
-        self.setAccessibleName(f"Model: {self._name.text()} {self._shape.text()}".strip())
+        self.setAccessibleName(f"Model: {name} {self._shape.text()}".strip())
         self.setToolTip("Choose a model" if model is None else plain_tooltip(about(model)))
         self.updateGeometry()
 

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QStatusBar, QWidget
 from transformer_viz.session import Phase, Session, Status
 from transformer_viz.style import set_role
 from transformer_viz.theme import GRID, Theme
-from transformer_viz.views.wording import describe_selection
+from transformer_viz.views.wording import describe_selection, plain_tooltip
 
 
 class StatusLine(QStatusBar):
@@ -18,6 +18,7 @@ class StatusLine(QStatusBar):
         self._selection = self._label("Selection")
         self._selection.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._state = self._label("State")
+        self._state.setMinimumWidth(1)  # a long sentence does not widen the window
         self.addWidget(self._selection, 1)
         self.addPermanentWidget(self._state)
         for changed in (
@@ -56,3 +57,4 @@ class StatusLine(QStatusBar):
             text = "ready"
         set_role(self._state, "error" if status.phase is Phase.FAILED else "soft")
         self._state.setText(text)
+        self._state.setToolTip(plain_tooltip(text) if text else "")

@@ -29,3 +29,12 @@ def test_what_is_no_longer_so_goes_and_the_rest_stays(qtbot: QtBot) -> None:
     assert bar.text == "The disk is full."
     bar.withdraw("")
     assert bar.isHidden()
+
+
+def test_a_word_without_end_does_not_widen_the_window(qtbot: QtBot) -> None:
+    bar = MessageBar("Notice", "warning")
+    qtbot.addWidget(bar)
+    bar.show_message("short")
+    width = bar.minimumSizeHint().width()
+    bar.show_message(f"/{'x' * 5_000} may not be read.")
+    assert bar.minimumSizeHint().width() == width

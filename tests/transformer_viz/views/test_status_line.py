@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtWidgets import QLabel, QWidget
+from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind
 from transformer_viz.options import Combine
-from transformer_viz.session import Session
+from transformer_viz.session import Phase, Session, Status
 from transformer_viz.views.status_line import StatusLine
 
 
@@ -55,3 +56,12 @@ def test_merged_words_are_named_and_weighed_as_the_map_draws_them(
     assert said().endswith(f"schlief (4–5, predicts ,) → Tier (3): weight {weight:.4f}")
     session.select(query=2, key=3)  # Tier, sch
     assert said().endswith("Tier (3, predicts sch) → schlief (4–5): masked")
+
+
+def test_a_long_sentence_does_not_widen_the_window(session: Session, qtbot: QtBot) -> None:
+    line = StatusLine(session)
+    qtbot.addWidget(line)
+    session.set_status(Status(Phase.FAILED, "Short."))
+    width = line.minimumSizeHint().width()
+    session.set_status(Status(Phase.FAILED, "x" * 1_000))
+    assert line.minimumSizeHint().width() == width
