@@ -109,6 +109,7 @@ class ViewOptions:
         scores_by_weight: their keys are ordered by weight instead of position.
         reach_distance: far links are those of this |i - j| or more.
         reach_specials: special tokens count among them too.
+        reach_sinks: links to a sink of their head count among them too.
         reach_kernel: the width of the kernels of a convolution that they are compared with.
     """
 
@@ -126,4 +127,5 @@ class ViewOptions:
     scores_by_weight: bool = False
     reach_distance: int = 5
     reach_specials: bool = False
+    reach_sinks: bool = False
     reach_kernel: int = 3

@@ -15,6 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from core.text.tokens import TokenKind
+from core.trace.sinks import Sink, may_be_sinks, sinks_of
 from core.trace.trace import Booleans, Floats, Head, Trace
 
 _ROWS = 256  # looked through at once, so that a long text costs no second map
@@ -100,11 +101,17 @@ class Reach:
         profiles: of each head looked at.
         even: of a head that spreads evenly over the keys that it may attend to.
         heaviest: links of all these heads together.
+        sinks: of each head looked at.
     """
 
     profiles: dict[Head, DistanceProfile]
     even: DistanceProfile
     heaviest: Heaviest
+    sinks: dict[Head, tuple[Sink, ...]]
+
+    def is_to_sink(self, link: FarLink) -> bool:
+        """Whether the key is a sink of the head."""
+        return any(sink.key == link.key for sink in self.sinks.get(link.head, ()))
 
 
 def reach(
@@ -113,6 +120,7 @@ def reach(
     *,
     count: int = 40,
     specials: bool = True,
+    sinks: bool = True,
 ) -> Iterator[Reach]:
     """What is known after each head, in a memory of one map however many heads there are.
 
@@ -120,6 +128,7 @@ def reach(
         heads: of one kind of self-attention.
         count: the most links that are kept of each distance.
         specials: whether special tokens count, as queries and as keys.
+        sinks: whether links to a sink of their head count among the heaviest.
     """
     kind = heads[0].kind
     ordinary = np.array(
@@ -127,13 +136,20 @@ def reach(
         np.bool_,
     )
     even = _even(trace.allowed(kind), ordinary)
+    candidates = may_be_sinks(trace.key_tokens(kind), kind)
     profiles: dict[Head, DistanceProfile] = {}
+    resting: dict[Head, tuple[Sink, ...]] = {}
     search = _Search(count, len(ordinary))
     for number, head in enumerate(heads):
         weights = trace.weights(*head)
         profiles[head] = distance_profile(weights, ordinary)
-        search.look_at(number, weights, ordinary)
-        yield Reach(dict(profiles), even, Heaviest(heads, count, search.ends, search.weights))
+        resting[head] = sinks_of(weights, trace.allowed(kind), candidates)
+        keys = ordinary.copy()
+        if not sinks:
+            keys[[sink.key for sink in resting[head]]] = False
+        search.look_at(number, weights, ordinary, keys)
+        heaviest = Heaviest(heads, count, search.ends, search.weights)
+        yield Reach(dict(profiles), even, heaviest, dict(resting))
 
 
 def distance_profile(weights: Floats, ordinary: Booleans) -> DistanceProfile:
@@ -178,7 +194,7 @@ class _Search:
         self.ends = np.zeros((3, 0), np.intp)
         self.weights = np.zeros(0, np.float32)
 
-    def look_at(self, number: int, weights: Floats, ordinary: Booleans) -> None:
+    def look_at(self, number: int, weights: Floats, queries: Booleans, keys: Booleans) -> None:
         n = self._n
         for start in range(0, n, _ROWS):
             part = weights[start : start + _ROWS]
@@ -187,7 +203,7 @@ class _Search:
             query, key = np.nonzero(part > floors)
             found = part[query, key]
             query += start
-            wanted = ordinary[query] & ordinary[key]
+            wanted = queries[query] & keys[key]
             ends = np.stack([np.full(len(query), number), query, key])
             self._keep(ends[:, wanted], found[wanted])
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.text.tokens import Token, TokenKind
 from core.text.words import is_punctuation
-from core.trace.trace import AttentionKind, Booleans, Floats, Trace
+from core.trace.trace import AttentionKind, Booleans, Floats, Trace, without_repetition
 
 SINK_SHARE = 0.3
 """The threshold of Gu et al. 2024 for the first of 64 tokens."""
@@ -53,14 +53,39 @@ def may_be_sinks(tokens: Sequence[Token], kind: AttentionKind) -> Booleans:
 
 def sinks_of(weights: Floats, allowed: Booleans, candidates: Booleans) -> tuple[Sink, ...]:
     """The sinks of a map, heaviest first: weights [Q, K], allowed [Q, K], candidates [K]."""
-    received = weights.mean(axis=0, dtype=np.float64)  # [K]
-    even = (allowed / np.maximum(allowed.sum(axis=1, keepdims=True), 1)).mean(axis=0)  # [K]
+    keys = np.flatnonzero(candidates)
+    received = weights[:, keys].mean(axis=0, dtype=np.float64).tolist()
+    rows = without_repetition(allowed)
+    counts = np.maximum(rows.sum(axis=1, keepdims=True), 1)
+    even = (rows[:, keys] / counts).mean(axis=0).tolist()  # with uniform attention
     found = [
-        Sink(key, float(received[key]))
-        for key in np.flatnonzero(candidates).tolist()
-        if received[key] >= sink_threshold(float(even[key]))
+        Sink(key, share)
+        for key, share, usual in zip(keys.tolist(), received, even, strict=True)
+        if share >= sink_threshold(usual)
     ]
     return tuple(sorted(found, key=lambda sink: -sink.share))
+
+
+def sink_entries(
+    weights: Floats,
+    allowed: Booleans,
+    spans: Sequence[range],
+    tokens: Sequence[Token],
+    kind: AttentionKind,
+) -> tuple[Sink, ...]:
+    """The sinks of a map whose columns are words, or leave out tokens.
+
+    Args:
+        weights, allowed: [R, C].
+        spans: [C], the tokens of each column.
+        tokens: all keys of the trace.
+
+    Returns:
+        sinks whose ``key`` is a column.
+    """
+    candidates = may_be_sinks(tokens, kind)
+    columns = np.array([candidates[span.start : span.stop].any() for span in spans], np.bool_)
+    return sinks_of(weights, allowed, columns)
 
 
 def sinks(trace: Trace, kind: AttentionKind, layer: int, head: int) -> tuple[Sink, ...]:

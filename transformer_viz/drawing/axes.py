@@ -26,6 +26,7 @@ from transformer_viz.theme import GRID, Theme, scaled_font
 
 LONGEST = 40 * GRID  # pixels that one token's label may take; longer ones are elided
 _MIDDLE_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+SINK_BAR = 3  # pixels
 SLANT = math.sqrt(0.5)  # sine and cosine of 45°
 NUMBER_SIZE = 0.75  # of the font
 SMALLEST = 0.7  # of the font: a label this small can still be read
@@ -183,6 +184,19 @@ def draw_columns(
         painter.setFont(font)
         foot = QPointF(middle - line / 8, bottom - number_height - line / 4)
         draw_slanted(painter, foot, room, axis.tokens[index], theme, strong=strong)
+
+
+def mark_columns(
+    painter: QPainter, axis: Axis, columns: Sequence[int], *, bottom: float, theme: Theme
+) -> None:
+    """A bar across the top of each of these columns, for sinks."""
+    visible = axis.visible()
+    for index in columns:
+        if index in visible:
+            left = max(axis.start, axis.origin + index * axis.pitch)
+            right = min(axis.end, axis.origin + (index + 1) * axis.pitch)
+            bar = QRectF(left, bottom - SINK_BAR, right - left, SINK_BAR)
+            painter.fillRect(bar, theme.color("warning"))
 
 
 def column_under(axis: Axis, point: QPointF, bottom: float, font: QFont) -> int | None:

@@ -37,6 +37,7 @@ class LinksPicture:
         ahead: whether some query may look at a later key.
         noun: what the weight of a link is called; it may be another amount.
         top: the weight of a link as thick as can be.
+        sinks: series and key of each sink; links to it are dashed.
     """
 
     form: LinksForm
@@ -50,6 +51,7 @@ class LinksPicture:
     ahead: bool = True
     noun: str = "weight"
     top: float = 1.0
+    sinks: frozenset[tuple[int, int]] = frozenset()
 
     @property
     def series(self) -> int:

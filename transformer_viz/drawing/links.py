@@ -55,6 +55,9 @@ def series_color(picture: LinksPicture, theme: Theme, series: int) -> QColor:
     return head_color(theme, picture.slots[series])
 
 
+_DASH = 5.0  # pixels, of links to sinks
+
+
 def draw_links(
     painter: QPainter, scene: LinksScene, theme: Theme, cells: Sequence[Cell] = ()
 ) -> None:
@@ -90,24 +93,30 @@ def draw_curves(
     """
     links, layout = scene.picture.links, scene.layout
     straight = layout.form is not LinksForm.ARCS
-    pens: dict[tuple[int, int], QPen] = {}
+    pens: dict[tuple[int, int, bool], QPen] = {}
+    sinks = scene.picture.sinks
     chosen = np.fromiter(indices, np.intp)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    for series, strength, points in zip(
+    for series, key, strength, points in zip(
         links.series[chosen].tolist(),
+        links.key[chosen].tolist(),
         scene.strengths[chosen].tolist(),
         scene.curves[chosen].tolist(),
         strict=True,
     ):
         tint = round(_TINTS * strength**0.5)
-        if (series, tint) not in pens:
+        look = series, tint, (series, key) in sinks
+        if look not in pens:
             color = series_color(scene.picture, theme, series)
             part = (1 - fade) * _color_part((tint / _TINTS) ** 2)
             part = max(part, _MARKED_COLOR) if marked else part
-            pens[series, tint] = QPen(_mixed(theme.color("paper"), color, part))
-            pens[series, tint].setCapStyle(Qt.PenCapStyle.FlatCap)
-        pen = pens[series, tint]
+            pens[look] = QPen(_mixed(theme.color("paper"), color, part))
+            pens[look].setCapStyle(Qt.PenCapStyle.FlatCap)
+        pen = pens[look]
         pen.setWidthF(max(_MARKED_WIDTH if marked else HAIRLINE, layout.thickness * strength))
+        if look[2]:
+            dash = _DASH / pen.widthF()  # a pattern counts in widths
+            pen.setDashPattern([dash, dash])
         painter.setPen(pen)
         start, end = QPointF(*points[0]), QPointF(*points[3])
         if straight:

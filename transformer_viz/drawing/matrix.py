@@ -42,6 +42,7 @@ class MatrixPicture:
         masked: whether some cells are.
         hidden: [R], each row's weight on keys that are left out; None if none are.
         source: [R], the share of each row that comes from the source; None if it has no such.
+        sinks: the columns that receive weight whatever the row is.
     """
 
     pyramid: Pyramid
@@ -54,6 +55,7 @@ class MatrixPicture:
     legend: Legend
     hidden: np.ndarray | None = None
     source: np.ndarray | None = None
+    sinks: tuple[int, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -265,6 +267,7 @@ def paint_matrix(
         theme=theme,
         marked=focus[1],
     )
+    axes.mark_columns(painter, columns, picture.sinks, bottom=matrix.top(), theme=theme)
     left = matrix.right()
     if picture.hidden is not None:
         _draw_hidden(painter, rows, left, picture.hidden, style, focus[0])

@@ -108,6 +108,9 @@ def draw_grid(
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(theme.color("accent" if focused else "border"))
         painter.drawRect(tile.matrix)
+        across = Axis(first.columns, tile.left, tile.cell, tile.left, tile.matrix.right())
+        sinks = pictures[index].sinks
+        axes.mark_columns(painter, across, sinks, bottom=tile.matrix.top(), theme=theme)
         draw_marks(painter, tile, marks, theme)
         value = values[index] if values else ""
         _draw_caption(painter, layout.caption(index), names[index], value, style, index == current)

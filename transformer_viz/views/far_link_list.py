@@ -114,6 +114,7 @@ class FarLinkList(RowList):
         self._tokens: tuple[Token, ...] = ()
         self._width = 3
         self._chosen: int | None = None
+        self._to_sink: tuple[bool, ...] = ()
 
     def show_links(
         self,
@@ -121,9 +122,11 @@ class FarLinkList(RowList):
         links: Sequence[FarLink],
         width: int,
         chosen: int | None,
+        to_sink: Sequence[bool] = (),
     ) -> None:
-        """Show links; `width`: of the convolution's kernels, `chosen`: the link that is
-        selected."""
+        """Show links; `width`: of the convolution's kernels, `chosen`: the link that is selected,
+        `to_sink`: of each link, whether its key is a sink of its head; without any, none is."""
+        self._to_sink = tuple(to_sink) or (False,) * len(links)
         same = tuple(links) == self.links and tokens == self._tokens
         self.links, self._tokens, self._width = tuple(links), tokens, width
         moved = chosen != self._chosen
@@ -146,8 +149,9 @@ class FarLinkList(RowList):
         words = " → ".join(
             f"{token_name(self._tokens[end])} ({end + 1})" for end in (link.query, link.key)
         )
+        sink = ", a sink of this head" * self._to_sink[row]
         return (
-            f"{words}: weight {link.weight:.4f}\n{head_name(link.head)}\n"
+            f"{words}{sink}: weight {link.weight:.4f}\n{head_name(link.head)}\n"
             f"{counted(link.distance, 'token')} apart: {paths.recurrent} recurrent steps, "
             f"{_layers(paths.convolution)} of "
             f"convolution with k = {self._width}, "
@@ -182,7 +186,7 @@ class FarLinkList(RowList):
         painter.setFont(font)
         painter.setPen(theme.color("ink"))
         painter.drawText(place.weight, _RIGHT, f"{link.weight:.2f}")
-        self._draw_words(painter, place.words, link)
+        self._draw_words(painter, place.words, link, self._to_sink[row])
         painter.setPen(theme.color("soft"))
         painter.drawText(place.head, _LEFT, head_numbers(link.head))
         paths = self._paths(link)
@@ -191,7 +195,7 @@ class FarLinkList(RowList):
             painter.setPen(theme.color("ink" if name == "attention" else "soft"))
             painter.drawText(box, _RIGHT, "never" if value is None else f"{value:,}")
 
-    def _draw_words(self, painter: QPainter, room: QRectF, link: FarLink) -> None:
+    def _draw_words(self, painter: QPainter, room: QRectF, link: FarLink, to_sink: bool) -> None:
         """Both tokens with their places; a long one is cut."""
         theme, x = self.theme, room.left()
         font, small = painter.font(), scaled_font(self.font(), 0.85)
@@ -216,6 +220,11 @@ class FarLinkList(RowList):
             advance = figures.horizontalAdvance(numbers[number])
             painter.drawText(QRectF(x, room.top(), advance, room.height()), _LEFT, numbers[number])
             x += advance + 2 * GRID
+            painter.setFont(font)
+        if to_sink:
+            painter.setFont(small)
+            painter.setPen(theme.color("warning"))
+            painter.drawText(QRectF(x, room.top(), room.right() - x, room.height()), _LEFT, "sink")
             painter.setFont(font)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -55,15 +55,17 @@ class FarLinks(QWidget):
         heads: Sequence[Head],
         selected: int | None,
         width: int,
+        to_sink: Sequence[bool],
     ) -> None:
         """Show links. `links`: the largest first, but for a last one that may be smaller than
         others that are left out; `heads`: the selected ones; `selected`: which of the links;
-        `width`: of a convolution's kernels."""
+        `width`: of a convolution's kernels; `to_sink`: of each link, whether its key is a sink of
+        its head."""
         if links != self._links or tokens != self._tokens:
             self._pointed = None
         self._tokens, self._links, self._heads = tokens, links, tuple(heads)
         self._selected = selected
-        self.list.show_links(tokens, links, width, selected)
+        self.list.show_links(tokens, links, width, selected, to_sink)
         self._show_arcs()
 
     def set_stale(self, stale: bool) -> None:

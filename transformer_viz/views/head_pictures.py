@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from core.text.tokens import Token
 from core.trace.head_map import Entries, entries, head_map, mean_rows
+from core.trace.sinks import Sink, sink_entries
 from core.trace.trace import AttentionKind, Floats, Head, Trace, without_repetition
 from transformer_viz.drawing.colormap import encode
 from transformer_viz.drawing.matrix import MatrixPicture
@@ -48,6 +49,7 @@ class HeadPicture:
         hidden_share, blank_share: of all that the rows have, what falls on the columns that are
             left out, and what lies below the threshold.
         peak: the largest value of a cell.
+        sinks: of a map of weights, their keys being columns.
     """
 
     heads: tuple[Head, ...]
@@ -56,6 +58,7 @@ class HeadPicture:
     hidden_share: float
     blank_share: float
     peak: float
+    sinks: tuple[Sink, ...] = ()
 
 
 def map_axes(trace: Trace, kind: AttentionKind, options: ViewOptions) -> MapAxes:
@@ -81,6 +84,11 @@ def head_picture(
     """
     shown = head_map(trace, heads, axes.rows, axes.columns)
     weights, allowed = shown.weights, shown.allowed
+    kind = heads[0].kind
+    found: tuple[Sink, ...] = ()
+    if measure is WEIGHT:
+        tokens = trace.key_tokens(kind)
+        found = sink_entries(weights, allowed, axes.columns.spans, tokens, kind)
     codes = encode(weights, allowed, options.scale, options.threshold, measure.top)
     peak = float(weights.max())
     top = peak if largest is None else None
@@ -101,7 +109,9 @@ def head_picture(
             legend=legend(options.scale, top, options.threshold, measure),
             hidden=shown.hidden if options.hide_specials else None,
             source=None if source is None else mean_rows(source, axes.rows),
+            sinks=tuple(sink.key for sink in found),
         ),
+        sinks=found,
         hidden_share=hidden / total if total else 0.0,
         blank_share=blank / total if total else 0.0,
         peak=peak,

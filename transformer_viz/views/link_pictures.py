@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from core.counted import counted
 from core.text.tokens import Token
 from core.trace.head_map import head_map
+from core.trace.sinks import sink_entries
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.head_colors import color_slots
 from transformer_viz.drawing.link_choice import MOST_LINKS, Links, choose_links, merged
 from transformer_viz.drawing.link_scene import LinksPicture
 from transformer_viz.drawing.numbers import percent
+from transformer_viz.drawing.scales import WEIGHT
 from transformer_viz.options import Combine, LinksForm, ViewOptions
 from transformer_viz.quantities import Found
 from transformer_viz.selection import Selection
@@ -62,6 +64,7 @@ def pictures(
     apart = 0 if kind is AttentionKind.CROSS else options.links_distance
     drawn: list[Links] = []
     hidden: list[float] = []
+    sinks: set[tuple[int, int]] = set()
     for series, heads in enumerate(groups):
         shown = head_map(trace, heads, axes.rows, axes.columns)
         links = choose_links(
@@ -73,10 +76,15 @@ def pictures(
             series=series,
         )
         drawn.append(links)
+        if measure is WEIGHT:
+            spans, tokens = axes.columns.spans, trace.key_tokens(kind)
+            resting = sink_entries(shown.weights, shown.allowed, spans, tokens, kind)
+            sinks |= {(series, sink.key) for sink in resting}
         left_out = float(shown.hidden.sum())
         whole = left_out + float(shown.weights.sum())
         hidden.append(left_out / whole if whole else 0.0)  # a head that is off moves nothing
-        yield Chosen(replace(nothing, links=merged(drawn)), axes, sum(hidden) / len(hidden))
+        picture = replace(nothing, links=merged(drawn), sinks=frozenset(sinks))
+        yield Chosen(picture, axes, sum(hidden) / len(hidden))
 
 
 def _picture(trace: Trace, groups: Groups, axes: MapAxes, form: LinksForm) -> LinksPicture:
@@ -113,6 +121,9 @@ def caption(kind: AttentionKind, options: ViewOptions, chosen: Chosen) -> str:
     if drawn == MOST_LINKS:
         counts += " (the maximum)"
     sentences = [f"{rule}: {counts}", f"Width = {noun}"]
+    ends = set(zip(links.series.tolist(), links.key.tolist(), strict=True))
+    if chosen.picture.sinks & ends:
+        sentences.append("Dashed: to a sink, which receives weight whatever the query is")
     if options.hide_specials:
         sentences.append(f"Hidden special tokens hold {percent(chosen.hidden, 1)} of the {noun}")
     if wanted.of_layer:

@@ -7,12 +7,14 @@ from transformer_viz.options import Quantity, Scale, ViewOptions
 from transformer_viz.quantities import Found
 from transformer_viz.views.head_pictures import HeadPicture
 from transformer_viz.views.quantity_wording import EXPLANATIONS, axes_sentence
+from transformer_viz.views.wording import token_name
 
 LABELS = """\
 Number beside a label: position in the text.
 ▁ before a label: a word starts here; without it, the piece continues the previous word.
 Grey chip: special token. ␣: a space on its own. ⟨E2⟩: one byte of a character.
-Dotted amber line: not in the vocabulary."""
+Dotted amber line: not in the vocabulary.
+Amber bar over a column: a sink, which receives weight whatever the query is."""
 """How to read what stands on the axes."""
 
 FAINT = 0.25  # weights below are hardly told from the paper
@@ -46,9 +48,20 @@ def map_notes(
             f"No weight is above {max(picture.peak for picture in pictures):.2f}, so this map is "
             "nearly blank on the absolute scale."
         )
+    if len(pictures) == 1 and pictures[0].sinks:
+        notes.append(sinks_sentence(pictures[0]))
     if 1 < shown < heads:
         notes.append(f"The first {shown} of {heads} heads are shown.")
     return notes
+
+
+def sinks_sentence(picture: HeadPicture) -> str:
+    """As in "Sink (amber bar): </s>, 48% of all weight."."""
+    columns = picture.axes.columns.tokens
+    named = [f"{token_name(columns[one.key])}, {percent(one.share)}" for one in picture.sinks]
+    plural = "s" * (len(named) > 1)
+    bars = f"Sink{plural} (amber bar{plural})"
+    return f"{bars}: {'; '.join(named)} of all weight."
 
 
 def is_faint(found: Found, pictures: Sequence[HeadPicture], options: ViewOptions) -> bool:

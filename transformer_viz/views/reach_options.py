@@ -30,6 +30,12 @@ _SPECIALS = (
 )
 
 
+_SINKS = (
+    "Include links to sinks: special tokens, punctuation or the first token, if they receive most "
+    "of a head's weight whatever the query is."
+)
+
+
 class ReachOptions(QWidget):
     """Shows and changes the session's options; continues in a second line where it is narrow."""
 
@@ -53,18 +59,24 @@ class ReachOptions(QWidget):
         self.specials.setCheckable(True)
         self.specials.setAccessibleName("Include special tokens")
         self.specials.setToolTip(_SPECIALS)
+        self.sinks = QPushButton("Sinks")
+        self.sinks.setCheckable(True)
+        self.sinks.setAccessibleName("Include links to sinks")
+        self.sinks.setToolTip(_SINKS)
         self._of_links = (
             _group("min. distance", self.distance, self._number),
             _group("convolution, k =", self.kernel),
+            self.sinks,
         )
         flow = FlowLayout(self, 4 * GRID)
-        for widget in (*self._of_links, self.specials):
+        for widget in (*self._of_links[:-1], self.specials, self.sinks):
             set_height(widget, 7 * GRID)
             flow.addWidget(widget)
         change = session.change_options
         self.distance.valueChanged.connect(lambda tokens: change(reach_distance=tokens))
         self.kernel.valueChanged.connect(lambda width: change(reach_kernel=width))
         self.specials.clicked.connect(lambda on: change(reach_specials=on))
+        self.sinks.clicked.connect(lambda on: change(reach_sinks=on))
         for changed in (session.optionsChanged, session.selectionChanged, session.traceChanged):
             changed.connect(self._follow)
         self._follow()
@@ -91,6 +103,7 @@ class ReachOptions(QWidget):
         self.kernel.setValue(options.reach_kernel)
         self.kernel.blockSignals(False)
         self.specials.setChecked(options.reach_specials)
+        self.sinks.setChecked(options.reach_sinks)
 
 
 def _group(name: str, *controls: QWidget) -> QWidget:

@@ -43,7 +43,7 @@ class TextReach(QWidget):
         super().__init__()
         self._session = session
         self._of: tuple[Trace, AttentionKind] | None = None
-        self._specials: bool | None = None  # whether the result is to be with them
+        self._counted: tuple[bool, bool] | None = None  # whether specials and sinks are to count
         self._reach: Reach | None = None
         self._heads: tuple[Head, ...] = ()  # those that it is of when it is complete
         self._looked_at = 0
@@ -127,16 +127,17 @@ class TextReach(QWidget):
             of = trace, self.kind
         if of != self._of:
             self._stream.stop()
-            self._of, self._specials, self._reach = of, None, None
-        if of is not None and options.reach_specials != self._specials:
-            self._specials = options.reach_specials
-            self._compute(*of, specials=options.reach_specials)
+            self._of, self._counted, self._reach = of, None, None
+        counted_ = options.reach_specials, options.reach_sinks
+        if of is not None and counted_ != self._counted:
+            self._counted = counted_
+            self._compute(*of, specials=options.reach_specials, sinks=options.reach_sinks)
         self._show()
 
-    def _compute(self, trace: Trace, kind: AttentionKind, *, specials: bool) -> None:
+    def _compute(self, trace: Trace, kind: AttentionKind, *, specials: bool, sinks: bool) -> None:
         """Anew; what is there of the same text stays until then."""
         self._heads, self._looked_at = trace.every_head(kind), 0
-        steps = reach(trace, self._heads, specials=specials)
+        steps = reach(trace, self._heads, specials=specials, sinks=sinks)
         self._stream.stop()
         if len(self._heads) * len(trace.query_tokens(kind)) ** 2 <= INLINE_CELLS:
             *_, self._reach = steps
@@ -192,9 +193,14 @@ class TextReach(QWidget):
             selection.heads if selection.kind is kind else (),
             selected,
             options.reach_kernel,
+            [found.is_to_sink(link) for link in links],
         )
         self._title.setText(f"{LONG_TITLES[kind]} · {counted(len(found.profiles), 'head')}")
-        left_out = "" if options.reach_specials else ", without special tokens"
+        left_out = ""
+        if not (options.reach_specials and options.reach_sinks):
+            without = ["special tokens"] * (not options.reach_specials)
+            without += ["links to sinks"] * (not options.reach_sinks)
+            left_out = f", without {' and '.join(without)}"
         self.caption.setText(
             f"The {len(heaviest)} largest links over {counted(options.reach_distance, 'token')} or "
             f"more{left_out}. Blue: the selected head; a dot marks the key.{_STEPS}"

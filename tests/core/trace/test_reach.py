@@ -161,3 +161,40 @@ def test_bins_cover_every_distance_once_and_double(n: int) -> None:
     assert len(bins) <= 2 + math.ceil(math.log2(max(2, n)))
     shares = np.arange(n, dtype=np.float64)
     assert binned(shares, bins).sum() == shares.sum()
+
+
+def test_links_to_a_sink_are_left_out_on_request_and_known(sinking: Trace) -> None:
+    heads = sinking.every_head(E)
+    *_, everything = reach(sinking, heads)
+    *_, without = reach(sinking, heads, sinks=False)
+    resting, looking = heads
+    assert [sink.key for sink in everything.sinks[resting]] == [0]
+    assert everything.sinks[looking] == ()
+    links = everything.heaviest.over(1)
+    to_sink = [link for link in links if everything.is_to_sink(link)]
+    assert to_sink
+    assert {(link.head, link.key) for link in to_sink} == {(resting, 0)}
+    kept = without.heaviest.over(1)
+    assert not any(without.is_to_sink(link) for link in kept)
+    assert any(link.head == looking and link.key == 0 for link in kept), "no sink of that head"
+    for head in heads:  # what is left out of the links stays in the distances
+        np.testing.assert_array_equal(
+            everything.profiles[head].shares, without.profiles[head].shares
+        )
+
+
+@pytest.fixture
+def sinking() -> Trace:
+    """Two heads over six words: one rests on the first token, the other looks one back."""
+    n = 6
+    tokens = tuple(Token(f"▁w{index}", index) for index in range(n))
+    rests = np.full((n, n), 0.3 / (n - 1))
+    rests[:, 0] = 0.7
+    back = np.eye(n, k=-1) * 0.9 + 0.1 / n
+    back[0] = 1 / n
+    maps = np.stack([rests, back]) / np.stack([rests, back]).sum(axis=-1, keepdims=True)
+    return Trace(
+        source_tokens=tokens,
+        target_tokens=(),
+        attention={E: StoredAttention(maps[None].astype(np.float32))},
+    )
