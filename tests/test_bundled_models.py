@@ -116,3 +116,15 @@ def test_the_sample_for_beam_search_shows_it_win() -> None:
     assert beam.text != greedy.text
     assert beam.log_probability > greedy.log_probability
     assert beam.score > greedy.score
+
+
+def test_no_head_alone_turns_the_pronoun_of_the_demo_and_its_layer_does() -> None:
+    """The third case of the guide."""
+    checkpoint = load_checkpoint(model_path("demo-en-de"))
+    model, tokenizer = checkpoint.model, checkpoint.tokenizer
+    names = ("encoder:4.1", "encoder:4.2", "encoder:4.4", "encoder:4.6")
+    for off, same in ((("encoder:4.4",), True), (names, False)):
+        gates = Gates.of(checkpoint.config, {read_head(name): 0.0 for name in off})
+        with gated(model, gates):
+            (found,) = translate(model, tokenizer, [WIDE])
+        assert (found.text == GERMAN[WIDE]) == same

@@ -14,9 +14,9 @@ from core.trace.sinks import sinks
 from core.trace.trace import AttentionKind, Floats, Head, Trace
 from transformer_viz.bundled import Subject
 from transformer_viz.heads.report import Evidence, Role
+from transformer_viz.heads.wording import GOLD
 from transformer_viz.views.wording import token_name
 
-GOLD = "gold:"
 LARGEST_MAP = 512 * 512
 """Cells: a larger map is not computed for a line of text."""
 

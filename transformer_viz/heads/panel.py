@@ -46,7 +46,7 @@ _LEFT_SHARE = (58, 42)
 NOT_MEASURED = (
     "The heads of {} have not been measured yet",
     "“Measure the heads” runs a sample of sentences through the model, which takes about a "
-    "minute. Each head then has its statistics, the roles whose published threshold it passes, "
+    "minute. Each head then has its statistics, the roles that it passes, "
     "and the sentences that show them.",
 )
 MEASURING = ("Measuring…", "You can continue working; the result appears here and is stored.")

@@ -10,14 +10,13 @@ from transformer_viz.bundled import subject_of
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.here import Here, here
 from transformer_viz.heads.report import Role
-from transformer_viz.heads.wording import judgement, measured_on, role_name, score_over
+from transformer_viz.heads.wording import NO_ROLE, judgement, measured_on, role_name, score_over
 from transformer_viz.languages import asking_for
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID
 from transformer_viz.views.wording import head_numbers, plain_tooltip
 
 SHOWN = 2
-NO_ROLE = "No role: this head passes no published threshold."
 OUTDATED = "Its roles were measured by an older version; measure again to confirm them."
 
 

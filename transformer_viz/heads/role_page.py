@@ -8,13 +8,11 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 from core.trace.trace import Head
 from transformer_viz.heads.evidence_list import EvidenceList
 from transformer_viz.heads.report import Evidence, MeasuredHead, Report, Role
-from transformer_viz.heads.wording import judgement, role_name, sort_name
+from transformer_viz.heads.wording import NO_ROLE, judgement, role_name, sort_name
 from transformer_viz.session import Session
 from transformer_viz.style import set_role
 from transformer_viz.theme import GRID, Theme
 from transformer_viz.views.wording import head_title
-
-NOTHING = "No role: this head passes no published threshold."
 
 
 class RolePage(QWidget):
@@ -105,7 +103,7 @@ class RolePage(QWidget):
         role, head = self.role, self._session.selection.primary
         if role is None:
             known = self._measured is not None
-            self._claim.setText(NOTHING if known else "This head was not measured.")
+            self._claim.setText(NO_ROLE if known else "This head was not measured.")
             self._judgement.setText("")
         else:
             name = role_name(role)

@@ -12,9 +12,9 @@ from core.counted import counted
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.bundled import Subject
 from transformer_viz.drawing.numbers import percent
-from transformer_viz.heads.here import GOLD, Link, link_of, weight_on
+from transformer_viz.heads.here import Link, link_of, weight_on
 from transformer_viz.heads.report import Report, Role
-from transformer_viz.heads.wording import sort_name
+from transformer_viz.heads.wording import GOLD, sort_name
 from transformer_viz.selection import Selection
 from transformer_viz.views.wording import head_title
 

@@ -16,6 +16,7 @@ from transformer_viz.heads.store import GRAMMAR, Measured
 
 _OFFSET = re.compile(r"(?:offset |positional\()([+-]?\d+)\)?")
 GOLD = "gold:"
+NO_ROLE = "No role is confirmed for this head."
 COREFERENCE = "gold:coreference"
 
 

@@ -20,9 +20,9 @@ from transformer_viz.heads.mattering import Mattering
 from transformer_viz.heads.panel import MAP, TABLE, HeadsPanel
 from transformer_viz.heads.report import Evidence, Report
 from transformer_viz.heads.resolving import Resolving
-from transformer_viz.heads.role_lines import NO_ROLE, RoleLines
+from transformer_viz.heads.role_lines import RoleLines
 from transformer_viz.heads.store import GRAMMAR, Question
-from transformer_viz.heads.wording import judgement, role_name
+from transformer_viz.heads.wording import NO_ROLE, judgement, role_name
 from transformer_viz.session import Search
 from transformer_viz.theme import DARK, LIGHT
 
