@@ -83,7 +83,8 @@ def _show(app: Application, options: Options, log: Path | None) -> tuple[int, bo
     loaded, notice = file.load()
     settings = _with_options(loaded, options)
     session = Session()
-    engine = Engine(TorchBackend(settings.threads or default_threads()))
+    threads = settings.threads
+    engine = Engine(TorchBackend(threads or default_threads(), threads or os.cpu_count()))
     collector = GarbageCollector(app)
     engine.loaded.connect(collector.spare)
     controller = Controller(session, engine, settings, file)

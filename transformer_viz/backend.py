@@ -153,8 +153,9 @@ _NOTHING = _Translated("", ())
 class TorchBackend:
     """The Transformer of `core` on this machine's processor."""
 
-    def __init__(self, threads: int) -> None:
-        self._threads = threads
+    def __init__(self, threads: int, most_threads: int | None = None) -> None:
+        """`most_threads`: for long texts, which take seconds; None for no more than `threads`."""
+        self._threads, self._most_threads = threads, most_threads
         self._first: tuple[ModelInfo, Checkpoint] | None = None
         self._second: tuple[ModelInfo, Checkpoint] | None = None  # the last one compared with
         self._last = _NOTHING  # translated by the first one
@@ -380,8 +381,8 @@ class TorchBackend:
 
         return stretch_text(text, words)
 
-    @staticmethod
     def _trace(
+        self,
         checkpoint: Checkpoint,
         text: str,
         search: Search,
@@ -401,6 +402,7 @@ class TorchBackend:
             target=target,
             search=_config(checkpoint, search),
             draft=draft,
+            threads=self._most_threads,
             check=context.check,
         )
 

@@ -5,7 +5,8 @@ Legend: S source, T target, D d_model, H heads. One text at a time, so B = 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +34,8 @@ from core.trace.trace import (
     Trace,
 )
 
+_LONG = 512  # tokens
+
 
 @torch.inference_mode()
 def trace_text(
@@ -43,6 +46,7 @@ def trace_text(
     target: str | None = None,
     search: SearchConfig = GREEDY,
     draft: Sequence[int] = (),
+    threads: int | None = None,
     check: Callable[[], None] = proceed,
 ) -> Trace:
     """Translate a text, then feed the translation to the decoder once more and record that pass.
@@ -55,6 +59,8 @@ def trace_text(
         target: a translation to record instead of the model's own.
         draft: ids without specials that the translation probably begins with; the result is the
             same, but with greedy search it is found sooner if they are right.
+        threads: for the passes over a long text, which gain from more than decoding steps do;
+            None for as many as torch uses.
         check: called before every decoding step; what it raises ends the work.
 
     Raises:
@@ -70,6 +76,7 @@ def trace_text(
         target=target,
         search=search,
         draft=draft,
+        threads=threads,
         check=check,
     )
 
@@ -84,10 +91,11 @@ def trace_tokens(
     target: str | None = None,
     search: SearchConfig = GREEDY,
     draft: Sequence[int] = (),
+    threads: int | None = None,
     check: Callable[[], None] = proceed,
 ) -> Trace:
     """Trace as ``trace_text`` does a text already cut into one or more tokens, in any order."""
-    encoded = _encoded(model, source_tokens)
+    encoded = _encoded(model, source_tokens, threads)
     decoded = None
     if target is None:
         best, decoded = _translated(model, encoded, search, tuple(draft), check)
@@ -156,6 +164,7 @@ class _Encoded:
     source: Tensor  # [1, S]
     memory: Tensor  # [1, S, D]
     recording: Recording
+    threads: int | None  # for passes over a long text
 
 
 def _visible_tokens(tokenizer: Tokenizer, text: str) -> list[Token]:
@@ -165,10 +174,12 @@ def _visible_tokens(tokenizer: Tokenizer, text: str) -> list[Token]:
     return tokens
 
 
-def _encoded(model: Transformer, tokens: Sequence[Token]) -> _Encoded:
+def _encoded(model: Transformer, tokens: Sequence[Token], threads: int | None = None) -> _Encoded:
     recording = Recording()
     source = source_batch(model, [[token.id for token in tokens]])
-    return _Encoded(tuple(tokens), source, model.encode(source, recording), recording)
+    with _threads(threads, len(tokens)):
+        memory = model.encode(source, recording)
+    return _Encoded(tuple(tokens), source, memory, recording, threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +193,23 @@ class _Decoded:
 def _decoded(model: Transformer, encoded: _Encoded, fed: Sequence[int]) -> _Decoded:
     recording = Recording()
     target_in = torch.tensor([fed], device=model.device)  # [1, T]
-    hidden = model.decode(target_in, encoded.memory, encoded.source, recording)
+    with _threads(encoded.threads, len(fed)):
+        hidden = model.decode(target_in, encoded.memory, encoded.source, recording)
     return _Decoded(hidden, recording)
+
+
+@contextmanager
+def _threads(threads: int | None, tokens: int) -> Iterator[None]:
+    """Inside, torch uses so many threads if there are many tokens."""
+    before = torch.get_num_threads()
+    if threads is None or tokens < _LONG or threads == before:
+        yield
+        return
+    torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _trace(

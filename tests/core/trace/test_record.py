@@ -15,6 +15,7 @@ from core.heads import Head
 from core.model.attention import attention_weights
 from core.model.gates import Gates, gated
 from core.model.recording import Projections, Recording
+from core.model.transformer import Transformer
 from core.text.sentence_pieces import train_tokenizer
 from core.text.tokens import TokenKind
 from core.trace.record import trace_hypothesis, trace_text
@@ -238,6 +239,28 @@ def test_what_a_draft_says_is_not_searched_for() -> None:
         steps.clear()
         trace_text(one, TOKENIZER, TEXT, search=config, draft=draft, check=check)
         assert len(steps) == count
+
+
+def test_passes_over_a_long_text_take_the_threads_that_they_may(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    used: list[tuple[str, int]] = []
+    for name in ("encode", "step", "decode"):
+        method = getattr(Transformer, name)
+
+        def noted(*given: Any, name: str = name, method: Any = method, **named: Any) -> Any:
+            used.append((name, torch.get_num_threads()))
+            return method(*given, **named)
+
+        monkeypatch.setattr(Transformer, name, noted)
+    before = torch.get_num_threads()
+    short, one = SearchConfig(max_length=3), model()
+    trace_text(one, TOKENIZER, TEXT, search=short, threads=before + 1)
+    assert {threads for _, threads in used} == {before}
+    used.clear()
+    trace_text(one, TOKENIZER, "animal " * 300, search=short, threads=before + 1)
+    assert dict(used) == {"encode": before + 1, "step": before, "decode": before}
+    assert torch.get_num_threads() == before
 
 
 def test_a_draft_hides_no_damage() -> None:
