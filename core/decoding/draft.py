@@ -9,6 +9,7 @@ Legend: T tokens of the draft, S source, D d_model, V vocabulary.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -25,13 +26,47 @@ _LEAD = 1e-3
 several tokens differs from steps, so that both choose the same."""
 
 
+class Known(NamedTuple):
+    """The first tokens that the search chooses, and the logarithm of their probability. The end
+    token is the last one where they are all."""
+
+    ids: tuple[int, ...]
+    log_probability: float
+
+
 @torch.inference_mode()
-def greedy_from_draft(
+def known_tokens(
+    model: Transformer,
+    hidden: Tensor,
+    draft: Sequence[int],
+    longest: int,
+    config: SearchConfig,
+) -> Known:
+    """Return as much of what greedy search chooses as one pass over a draft shows: the tokens of
+    the draft that are right, and the one that comes after them.
+
+    Args:
+        hidden: what ``model.decode`` made of the begin token and the draft, [1, T + 1, D].
+        draft: T < ``longest`` ids without specials.
+        longest: the most tokens that the output may have.
+    """
+    must_end = [row + 1 == longest for row in range(len(draft) + 1)]
+    logits = model.logits(hidden[0]).float()  # [T + 1, V]
+    best, chosen = best_next(logits, 2, model.config, must_end, free_end=config.free_end)
+    clear = best[:, 0] - best[:, 1] > _LEAD  # [T + 1]
+    expected = torch.tensor(draft, dtype=chosen.dtype, device=chosen.device)
+    agrees = clear[:-1] & (chosen[:-1, 0] == expected)  # [T]
+    right = int(agrees.long().cumprod(0).sum())
+    known = right + int(clear[right])
+    return Known(tuple(chosen[:known, 0].tolist()), float(best[:known, 0].sum()))
+
+
+@torch.inference_mode()
+def greedy_from(
     model: Transformer,
     memory: Tensor,
     source: Tensor,
-    draft: Sequence[int],
-    hidden: Tensor,
+    known: Known,
     recording: Recording,
     longest: int,
     config: SearchConfig,
@@ -41,27 +76,17 @@ def greedy_from_draft(
 
     Args:
         memory: [1, S, D]; source: [1, S].
-        draft: T < ``longest`` ids without specials.
-        hidden, recording: what ``model.decode`` made of the begin token and the draft; hidden is
-            [1, T + 1, D].
-        longest: the most tokens that the output may have.
+        recording: of the pass that ``known`` is from.
         check: called before every step.
     """
-    end = model.config.eos_id
-    must_end = [row + 1 == longest for row in range(len(draft) + 1)]
-    logits = model.logits(hidden[0]).float()  # [T + 1, V]
-    best, chosen = best_next(logits, 2, model.config, must_end, free_end=config.free_end)
-    clear = best[:, 0] - best[:, 1] > _LEAD  # [T + 1]
-    agrees = clear[:-1] & (chosen[:-1, 0] == source.new_tensor(draft))  # [T]
-    right = int(agrees.long().cumprod(0).sum())  # tokens of the draft
-    known = right + int(clear[right])
-    if known == 0:
+    ids, log_probability = known
+    if not ids:
         return greedy_search(model, memory, source, [longest], config, check)[0]
-    ids = chosen[:known, 0].tolist()
-    log_probability = float(best[:known, 0].sum())
-    if ids[-1] == end:
+    if ids[-1] == model.config.eos_id:
         return Hypothesis.finished(ids[:-1], log_probability, config)
     cache = model.start_cache(memory, source, capacity=longest)
-    cache.fill(recording.decoder_self, known)
+    cache.fill(recording.decoder_self, len(ids))
     fed = source.new_tensor(ids[-1:])
-    return go_on_greedily(model, cache, fed, [ids], [log_probability], [longest], config, check)[0]
+    return go_on_greedily(
+        model, cache, fed, [list(ids)], [log_probability], [longest], config, check
+    )[0]

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from core.config import ModelConfig
 from core.decoding.config import GREEDY, SearchConfig
-from core.decoding.draft import greedy_from_draft
+from core.decoding.draft import greedy_from, known_tokens
 from core.decoding.hypothesis import Hypothesis
 from core.decoding.scoring import token_log_probabilities
 from core.decoding.search import proceed, require_usable, search_memory, source_batch
@@ -35,6 +35,7 @@ from core.trace.trace import (
 )
 
 _LONG = 512  # tokens
+_MOST_DRAFTS = 3  # a pass over one takes as long as some four decoding steps
 
 
 @torch.inference_mode()
@@ -121,18 +122,16 @@ def _translated(
     draft = draft[: longest - 1]
     if not draft or search.beam > 1:
         return search_memory(model, memory, source, search, check)[0][0], None
-    decoded = _decoded(model, encoded, [model.config.bos_id, *draft])
-    best = greedy_from_draft(
-        model,
-        memory,
-        source,
-        draft,
-        decoded.hidden,
-        decoded.recording,
-        longest,
-        search,
-        check,
-    )
+    for number in range(1, _MOST_DRAFTS + 1):
+        decoded = _decoded(model, encoded, [model.config.bos_id, *draft])
+        known = known_tokens(model, decoded.hidden, draft, longest, search)
+        ids, rest = known.ids, draft[len(known.ids) :]
+        ended = model.config.eos_id in ids[-1:]
+        if ended or len(ids) <= len(draft) / 2 or len(rest) < 2 or number == _MOST_DRAFTS:
+            break
+        check()
+        draft = (*ids, *rest)  # with another word in one place, the rest may be right again
+    best = greedy_from(model, memory, source, known, decoded.recording, longest, search, check)
     require_usable(best)
     return best, decoded if best.ids == draft else None
 

@@ -215,6 +215,9 @@ def test_a_draft_changes_nothing(changes: dict[str, Any], config: SearchConfig) 
         [*ids, other],
         [*ids, *ids],
         [*ids[:at], other, *ids[at + 1 :]],
+        [*ids[:at], *(other if n % 2 else id for n, id in enumerate(ids[at:]))],
+        [*ids[:at], *(other if n % 2 else id for n, id in enumerate(ids[at:-1])), ids[-1]],
+        [*ids[: at + 1], other, ids[at + 2], other, *ids[at + 4 :]],
         [other, *ids],
         [other] * 200,
     ]
