@@ -25,6 +25,7 @@ from core.files import is_folder, open_regular, read_problem
 FORMAT = "transformer-viz"
 FORMAT_VERSION = 1
 TOKENIZER_TENSORS = "tokenizer"  # how their names begin
+CHECKSUM = "checksum"  # of the metadata
 _LARGEST_HEADER = 100_000_000
 _BYTES = {
     **dict.fromkeys(("F64", "I64", "U64"), 8),
@@ -38,13 +39,17 @@ _MALFORMED = (ValueError, KeyError, TypeError, IndexError, AttributeError, Recur
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a model file says of itself; ``left_out``: the entries of its provenance that are of
-    the wrong form."""
+    """What a model file says of itself.
+
+    ``left_out`` names the entries of its provenance that are of the wrong form. Without a
+    ``checksum``, as earlier versions wrote files, changed numbers would go unnoticed.
+    """
 
     config: ModelConfig
     provenance: Mapping[str, Any]
     parameters: int
     left_out: tuple[str, ...] = ()
+    checksum: str | None = None
 
 
 def read_header(path: str | Path) -> Header:
@@ -86,7 +91,7 @@ def read_header(path: str | Path) -> Header:
         raise UserError(f"{path} does not describe its model; the file is damaged.") from error
     except UserError as error:
         raise UserError(f"{path} describes an impossible model: {error}") from error
-    return Header(config, provenance, parameters, left_out)
+    return Header(config, provenance, parameters, left_out, metadata.get(CHECKSUM))
 
 
 def _is_consistent(entry: Mapping[str, Any]) -> bool:

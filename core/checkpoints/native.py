@@ -150,7 +150,8 @@ def fill(model: Transformer, tensors: Mapping[str, Tensor], origin: str) -> None
     """Copy tensors into the model's parameters of the same name, each exactly once.
 
     Raises:
-        UserError: a tensor is missing, unknown or of another shape; it names the first few.
+        UserError: a tensor is missing, unknown, of another shape or contains values that are no
+            numbers; it names the first few.
     """
     parameters = dict(model.named_parameters())
     for names, problem, noun in (
@@ -171,3 +172,8 @@ def fill(model: Transformer, tensors: Mapping[str, Tensor], origin: str) -> None
     with torch.no_grad():
         for name, parameter in parameters.items():
             parameter.copy_(tensors[name])
+            if not parameter.sum().isfinite():  # one that is none makes the sum none
+                raise UserError(
+                    f"{origin}: {name} contains NaN or infinite values; the model is damaged, or "
+                    "its training has diverged."
+                )

@@ -17,11 +17,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from core.checkpoints.header import split_header
+from core.checkpoints.header import CHECKSUM, split_header
 from core.errors import UserError
 from core.files import atomic_write, read_problem
 
-_CHECKSUM = "checksum"
 _METADATA = "__metadata__"
 _ALIGNMENT = 8
 _BLOCK = 1 << 20
@@ -57,7 +56,7 @@ def write_tensors(
             "shape": list(tensors[name].shape),
             "data_offsets": [start, end],
         }
-    header[_METADATA][_CHECKSUM] = _checksum(header, (_bytes(tensors[name]) for name in names))
+    header[_METADATA][CHECKSUM] = _checksum(header, (_bytes(tensors[name]) for name in names))
     block = _canonical(header)
     block += b" " * (-len(block) % _ALIGNMENT)
 
@@ -80,7 +79,7 @@ def require_intact(path: Path) -> None:
     block, data_size = split_header(path)
     try:
         header = json.loads(block)
-        stored = header[_METADATA].pop(_CHECKSUM, None)
+        stored = header[_METADATA].pop(CHECKSUM, None)
     except (ValueError, KeyError, AttributeError, RecursionError):
         return  # it says nothing of itself; whoever reads it further says what is wrong
     try:
@@ -88,7 +87,7 @@ def require_intact(path: Path) -> None:
             raise UserError(
                 f"{path} has changed since it was written: its checksum does not match, so its "
                 "numbers cannot be trusted. Restore it from a copy; if it was edited on "
-                f"purpose, remove {_CHECKSUM!r} from its metadata."
+                f"purpose, remove {CHECKSUM!r} from its metadata."
             )
     except OSError as error:
         raise UserError(read_problem(path, error)) from error

@@ -13,6 +13,7 @@ from typing import Any
 from core.bundled import model_path
 from core.checkpoints.card import model_card
 from core.checkpoints.header import Header
+from core.checkpoints.kinds import Kind, recognise
 from core.checkpoints.opening import open_header
 from core.checkpoints.provenance import left_out_note
 from core.config import ModelConfig
@@ -20,6 +21,7 @@ from core.errors import UserError
 from core.presets import PRESETS, preset
 
 _WORD_LISTS = ("known_words", "rare_words")  # too long to be read
+_NO_CHECKSUM = "none, as in files of earlier versions: changed numbers would go unnoticed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,9 +88,11 @@ def _preset(name: str, vocab: int | None) -> dict[str, Any]:
 def _file(name: str | None) -> dict[str, Any]:
     path = model_path(name)
     header = _header(path)
+    ours = recognise(path)[0] is Kind.NATIVE
     return {
         "name": path.stem,
         "parameters": header.parameters,
+        **({"checksum": header.checksum} if ours else {}),
         "model": header.config.to_dict(),
         "provenance": {
             key: value for key, value in header.provenance.items() if key not in _WORD_LISTS
@@ -113,6 +117,8 @@ def parameter_count(config: ModelConfig) -> int:
 
 def _lines(about: Mapping[str, Any]) -> list[str]:
     lines = [about["name"], f"  {'parameters':<24} {about['parameters']:,}"]
+    if "checksum" in about:
+        lines.append(f"  {'checksum':<24} {about['checksum'] or _NO_CHECKSUM}")
     for section in ("model", "training", "provenance"):
         if section in about:
             lines += ["", section]

@@ -335,3 +335,15 @@ def test_the_metadata_describe_the_model_in_json(saved: Path) -> None:
     assert set(metadata) == {"checksum", "format", "format_version", "config", "provenance"}
     config = ModelConfig.from_dict(json.loads(metadata["config"]))
     assert config == model_for_tokenizer().config
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_weights_that_are_no_numbers_are_refused(path: Path, value: float) -> None:
+    """Whatever the checksum says: a run that has diverged writes them."""
+    model = model_for_tokenizer()
+    name, parameter = list(model.named_parameters())[-1]
+    with torch.no_grad():
+        parameter.view(-1)[-1] = value
+    save_checkpoint(path, model, TOKENIZER, PROVENANCE)
+    with pytest.raises(UserError, match=f"{name} contains NaN or infinite values"):
+        load_checkpoint(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -36,10 +37,27 @@ def test_a_file_in_words_and_as_a_card(trained: Path, capsys: pytest.CaptureFixt
     assert main(["info", str(model)]) == 0
     words = capsys.readouterr().out
     assert words.startswith("model\n  parameters")
+    assert re.search(r"\n  checksum +[0-9a-f]{64}\n", words)
     assert "known_words" not in words
     assert "rare_words" not in words
     assert main(["info", str(model), "--card"]) == 0
     assert capsys.readouterr().out.startswith("# model\n")
+
+
+def test_a_file_without_a_checksum_says_so(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = (trained / "model.safetensors").read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    del header["__metadata__"]["checksum"]
+    block = json.dumps(header).encode()
+    old = tmp_path / "old.safetensors"
+    old.write_bytes(len(block).to_bytes(8, "little") + block + data[8 + length :])
+    assert main(["info", str(old)]) == 0
+    assert "changed numbers would go unnoticed" in capsys.readouterr().out
+    assert main(["info", str(old), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["checksum"] is None
 
 
 def test_a_device_is_there_or_not(capsys: pytest.CaptureFixture[str]) -> None:
