@@ -21,7 +21,7 @@ from core.heads import AttentionKind
 from core.model.recording import Projections
 
 if TYPE_CHECKING:
-    from core.model.step import LayerStep
+    from core.model.step import DecoderStep
 
 
 class LayerCache(NamedTuple):
@@ -69,8 +69,8 @@ class DecoderCache:
         self.rows_per_sentence = rows_per_sentence
         self.capacity = capacity
         self.length = 0
-        self.steps: Sequence[LayerStep] = ()
-        """What the layers of the model that it was started for do at each step."""
+        self.step: DecoderStep | None = None
+        """Set by ``Transformer.start_cache``: what that model's decoder does at a position."""
 
     @property
     def sentences(self) -> int:

@@ -94,9 +94,10 @@ class Product:
         if other is not None:
             multiply, prepared = other
             return partial(multiply, prepared=prepared, weight=weight, bias=bias)
+        columns = weight.t()
         if bias is None:
-            return partial(torch.mm, mat2=weight.t())
-        return partial(torch.addmm, bias, mat2=weight.t())
+            return lambda x: torch.mm(x, columns)
+        return lambda x: torch.addmm(bias, x, columns)
 
     def forget(self) -> None:
         """Drop the packed copies."""

@@ -4,23 +4,28 @@ What a decoder layer computes, without the modules around it: a step is so small
 operation takes about as long as the operation. So parts are looked up once, rows are a matrix from
 one end to the other, and with one row of each sentence splitting into heads is a mere view.
 
-Legend: B sentences, R hypotheses of each, N = B·R, H heads, D d_model, d_k and d_v head widths.
+Legend: B sentences, R hypotheses of each, N = B·R, H heads, D d_model, V vocabulary, d_k and d_v
+head widths.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.model.attention import CrossAttention, SelfAttention, attend
-from core.model.cache import LayerCache
+from core.model.cache import DecoderCache, LayerCache
 from core.model.layers import DecoderLayer
 from core.model.product import Linear
 from core.model.recording import Projections, Recording
+
+if TYPE_CHECKING:
+    from core.model.transformer import Transformer
 
 
 def direct(module: nn.Module, rows: int = 1) -> Callable[[Tensor], Tensor]:
@@ -28,19 +33,51 @@ def direct(module: nn.Module, rows: int = 1) -> Callable[[Tensor], Tensor]:
     if type(module) is Linear:
         return module.bound(rows)
     if type(module) is nn.LayerNorm:
-        return partial(
-            torch.layer_norm,
-            normalized_shape=module.normalized_shape,
-            weight=module.weight,
-            bias=module.bias,
-            eps=module.eps,
+        shape, weight, bias, epsilon = (
+            module.normalized_shape,
+            module.weight,
+            module.bias,
+            module.eps,
         )
+        return lambda x: torch.layer_norm(x, shape, weight, bias, epsilon)
     forward: Callable[[Tensor], Tensor] = module.forward
     return forward
 
 
+class DecoderStep:
+    """The decoder at a position, in evaluation mode.
+
+    It is good for as long as the model's parameters stay the same tensors.
+    """
+
+    def __init__(self, model: Transformer, sentences: int, rows_per_sentence: int) -> None:
+        """``sentences``: B at first; there may be fewer later."""
+        config = model.config
+        self._embedding = model.target_embedding.weight
+        self._scale = config.d_model**0.5 if config.scale_embedding else 1.0
+        self._begins_with_zeros = config.decoder_start == "zero"
+        self._positions = model.positions.forward
+        self._layers = [
+            LayerStep(layer, sentences, rows_per_sentence) for layer in model.decoder_layers()
+        ]
+        self._norm = direct(model.decoder_norm)
+        self._logits = model.bound_logits(sentences * rows_per_sentence)
+
+    def __call__(self, tokens: Tensor, cache: DecoderCache, recording: Recording | None) -> Tensor:
+        """tokens [N] → logits [N, V]."""
+        at = cache.length
+        x = torch.embedding(self._embedding, tokens)  # [N, D]
+        if at == 0 and self._begins_with_zeros:
+            x.zero_()
+        x = torch.add(self._positions(at, at + 1), x, alpha=self._scale)
+        for layer, layer_cache in zip(self._layers, cache.layers(), strict=True):
+            x = layer(x, layer_cache, recording)
+        cache.length += 1
+        return self._logits(self._norm(x))
+
+
 class LayerStep:
-    """A decoder layer in evaluation mode, for as long as its parameters stay the same tensors.
+    """A decoder layer at a position.
 
     The hypotheses of a sentence are queries of one sequence, so that the keys and values of the
     source are never copied for them.
@@ -76,7 +113,7 @@ class LayerStep:
 
     def _attend_to_past(self, x: Tensor, cache: LayerCache, recording: Recording | None) -> Tensor:
         own = self._own
-        query, key, value = torch.split(self._query_key_value(x), own.widths, dim=-1)
+        query, key, value = self._query_key_value(x).split_with_sizes(own.widths, dim=-1)
         query = self._split(query, own, own.d_k)
         cache.new_keys.copy_(self._split(key, own, own.d_k))
         cache.new_values.copy_(self._split(value, own, own.d_v))

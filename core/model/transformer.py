@@ -6,7 +6,7 @@ Legend: B batch, S source, T target, D d_model, V vocabulary, N sentences × row
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +20,7 @@ from core.model.layers import DecoderLayer, EncoderLayer
 from core.model.positions import LearnedPositions, NoPositions, SinusoidalPositions, positions
 from core.model.product import Product
 from core.model.recording import Recording
-from core.model.step import LayerStep
+from core.model.step import DecoderStep
 
 
 class Transformer(nn.Module):
@@ -79,7 +79,7 @@ class Transformer(nn.Module):
     def encode(self, source: Tensor, recording: Recording | None = None) -> Tensor:
         """Encode: source [B, S] → memory [B, S, D]."""
         allowed = self.source_allowed(source)
-        x = self._at(self.source_embedding(source), 0)
+        x = self._positioned(self.source_embedding(source))
         for layer in self.encoder:
             x = layer(x, allowed, recording)
         memory: Tensor = self.encoder_norm(x)
@@ -94,7 +94,10 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """Decode: target_in [B, T], memory [B, S, D], source [B, S] → hidden [B, T, D]."""
         allowed = self.source_allowed(source)
-        x = self._embed_target(target_in, 0)
+        x = self.target_embedding(target_in)
+        if self.config.decoder_start == "zero":
+            x = torch.cat([torch.zeros_like(x[:, :1]), x[:, 1:]], dim=1)
+        x = self._positioned(x)
         for layer in self.decoder:
             x = layer(x, memory, allowed, recording)
         hidden: Tensor = self.decoder_norm(x)
@@ -107,6 +110,19 @@ class Transformer(nn.Module):
             logits = self._output(hidden, self.output_embedding.weight, self.output_bias)
         else:
             logits = self.int8_output(hidden)
+        return self._suppress(logits)
+
+    def bound_logits(self, rows: int) -> Callable[[Tensor], Tensor]:
+        """What ``logits`` computes of [N, D]; see ``Product.bound``."""
+        if self.int8_output is None:
+            output = self._output.bound(self.output_embedding.weight, self.output_bias, rows)
+        else:
+            output = self.int8_output.forward
+        if not self.config.suppressed_ids:
+            return output
+        return lambda hidden: self._suppress(output(hidden))
+
+    def _suppress(self, logits: Tensor) -> Tensor:
         for id in self.config.suppressed_ids:
             logits[..., id] = float("-inf")
         return logits
@@ -121,9 +137,7 @@ class Transformer(nn.Module):
         cross = [layer.cross_attention.project_memory(memory) for layer in self.decoder_layers()]
         allowed = self.source_allowed(source)
         cache = DecoderCache(self.config, cross, allowed, rows_per_sentence, capacity)
-        cache.steps = [
-            LayerStep(layer, cache.sentences, rows_per_sentence) for layer in self.decoder_layers()
-        ]
+        cache.step = DecoderStep(self, cache.sentences, rows_per_sentence)
         return cache
 
     def step(
@@ -135,12 +149,8 @@ class Transformer(nn.Module):
         a sentence's rows are its queries, and with several of them their keys are the slots that
         ``DecoderCache`` describes.
         """
-        ids = tokens[:, None]  # [N, 1]
-        x = self._embed_target(ids, cache.length)[:, 0]  # [N, D]
-        for layer_step, layer_cache in zip(cache.steps, cache.layers(), strict=True):
-            x = layer_step(x, layer_cache, recording)
-        cache.length += 1
-        return self.logits(self.decoder_norm(x))
+        assert cache.step is not None, "a cache made by start_cache"
+        return cache.step(tokens, cache, recording)
 
     def without_positions(self) -> Transformer:
         """The same model, its weights shared, with nothing added for the position."""
@@ -179,19 +189,11 @@ class Transformer(nn.Module):
             return None
         return allowed[:, None, None, :]
 
-    def _embed_target(self, ids: Tensor, start: int) -> Tensor:
-        """ids [B, n] at positions start … start + n - 1 → [B, n, D]."""
-        x = self.target_embedding(ids)
-        if start == 0 and self.config.decoder_start == "zero":
-            x = torch.cat([torch.zeros_like(x[:, :1]), x[:, 1:]], dim=1)
-        return self._at(x, start)
-
-    def _at(self, embedded: Tensor, start: int) -> Tensor:
-        """Embeddings [B, n, D], scaled and with positions from ``start`` on (3.4, 3.5)."""
+    def _positioned(self, embedded: Tensor) -> Tensor:
+        """Embeddings [B, n, D], scaled and with positions (3.4, 3.5)."""
         if self.config.scale_embedding:
             embedded = embedded * self.config.d_model**0.5
-        end = start + embedded.shape[1]
-        positioned: Tensor = self.dropout(embedded + self.positions(start, end))
+        positioned: Tensor = self.dropout(embedded + self.positions(0, embedded.shape[1]))
         return positioned
 
     def parameter_count(self) -> int:
