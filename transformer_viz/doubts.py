@@ -28,7 +28,7 @@ class SourceDoubt(StrEnum):
 
 
 class SourceMark(NamedTuple):
-    """A doubt about the [start, end) characters of a trace's text, and a sentence that says it."""
+    """[start, end) characters of the trace's text, and a sentence about them."""
 
     start: int
     end: int
@@ -66,7 +66,7 @@ class TranslationDoubts(QObject):
         self._pause.timeout.connect(self._ask)
         session.modelChanged.connect(self._on_model)
         session.traceChanged.connect(self._on_trace)
-        session.sentenceChanged.connect(self._put_off)
+        session.textChanged.connect(self._put_off)
         session.gatesChanged.connect(self._put_off)
         self._on_model(session.model)
 

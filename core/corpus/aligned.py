@@ -115,7 +115,8 @@ class AlignedReader:
                 report.note(Problem.NO_TAB if text.strip() else Problem.EMPTY, number)
             else:
                 yield number, cells
-        self._note_unfinished()
+        if self._files[0].unfinished:
+            report.note(Problem.UNFINISHED, report.lines)
 
     def _unclear(self, first: Sequence[tuple[int, list[str]]]) -> UserError:
         path = self._files[0].path
@@ -144,12 +145,6 @@ class AlignedReader:
             lengths = [report.lines, report.lines]
             lengths[shorter[0]] = shorter[1]
             raise self._not_aligned(*lengths)
-        self._note_unfinished()
-
-    def _note_unfinished(self) -> None:
-        """Of two files, one without a last line end is enough: half of a line may be missing."""
-        if any(file.unfinished for file in self._files):
-            self.report.note(Problem.UNFINISHED, self.report.lines)
 
     def _not_aligned(self, source: int, target: int) -> UserError:
         where = ""

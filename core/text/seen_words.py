@@ -62,8 +62,7 @@ class SeenWords:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether a word that is not listed was never seen, and not just left out as too
-        rare."""
+        """Whether a word that is not listed was never seen, and not just left out as too rare."""
         return len(self.known) < MOST_LISTED
 
     def unsure(self, text: str) -> Iterator[UnsureWord]:

@@ -21,7 +21,7 @@ GUESS = 0.5
 """A word below this probability is a guess: by the model's own estimate, it is more likely that
 another word stands there."""
 
-DOUBTFUL = 0.4
+DOUBTFUL = 0.5
 """A translation with this many doubts for each of its words, or more, is probably wrong. A model
 that ``evaluate --doubts --record`` measured has a threshold of its own."""
 
@@ -29,8 +29,7 @@ _MOST_NAMED = 3
 
 
 class TargetWord(NamedTuple):
-    """A word of a translation.
-
+    """
     Attributes:
         span: its tokens.
         probability: of all of them, given the source and the tokens before: their product.
@@ -43,7 +42,7 @@ class TargetWord(NamedTuple):
 
     @property
     def is_guess(self) -> bool:
-        """Return whether it is a word that is less probable than ``GUESS``."""
+        """Whether it is a word that is less probable than ``GUESS``."""
         return self.is_word and self.probability < GUESS
 
 
@@ -94,7 +93,7 @@ class Uptake(NamedTuple):
 
     @property
     def is_untranslated(self) -> bool:
-        """Return whether the translation is just as probable without the word."""
+        """Whether the translation is just as probable without the word."""
         return self.nats <= 0.0
 
 
@@ -121,7 +120,6 @@ class Doubts:
         unsure: Sequence[UnsureWord] = (),
         untranslated: Sequence[str] = (),
     ) -> Doubts:
-        """Count the guesses among a translation's words, and add what is said of its source."""
         real = [word for word in words if word.is_word]
         return cls(
             len(real), sum(word.is_guess for word in real), tuple(unsure), tuple(untranslated)
@@ -140,12 +138,12 @@ class Doubts:
 
     @property
     def share(self) -> float:
-        """Return the number of doubts per word of the translation; it can exceed 1."""
+        """All doubts, for each word of the translation; it can exceed 1."""
         doubts = self.guesses + len(self.unsure) + len(self.untranslated)
         return doubts / max(1, self.words)
 
     def to_dict(self, threshold: float) -> dict[str, Any]:
-        """Return JSON values; ``threshold`` as for ``verdict``."""
+        """JSON values; ``threshold`` as for ``verdict``."""
         return {
             "probably_wrong": self.share >= threshold,
             "share": self.share,

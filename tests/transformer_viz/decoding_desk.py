@@ -40,7 +40,7 @@ class Desk:
         return self.session.trace.text if self.session.trace is not None else ""
 
     def wait(self, condition) -> None:  # type: ignore[no-untyped-def]
-        self.qtbot.waitUntil(condition, timeout=5_000)
+        self.qtbot.waitUntil(condition, timeout=20_000)
 
     def wait_for(self, count: int) -> None:
         """Until there are so many hypotheses."""

@@ -16,7 +16,7 @@ from tests.transformer_viz.decoding_desk import Desk, desk, tiny_model
 from tests.transformer_viz.heads.answers import show_answer
 from tests.transformer_viz.test_distance_probe import answer
 from transformer_viz.distance_report import read_report
-from transformer_viz.drawing.chart_layout import Line
+from transformer_viz.drawing.lines import Line, Plot
 from transformer_viz.heads.panel import MAP
 from transformer_viz.options import Quantity, ThemeChoice
 from transformer_viz.panel_keys import PANEL_KEYS, Keys
@@ -33,9 +33,7 @@ PROBES = (
     *ascii_uppercase,
 )
 SYNONYMS = {"=": "+", "Backspace": "Del"}  # the same key without Shift, and a second name
-FIELD, WHOLE = "English text", "whole translation"
-"""Of an editor and of its read-only sister the keys are Qt's but for those that are tested in
-test_source_field.py and test_sentences_in_window.py."""
+FIELD = "English text"  # an editor takes every key; test_source_field.py has those that are ours
 
 
 @pytest.fixture
@@ -73,11 +71,10 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
     training = AttentionPage(desk.session, desk.controller)
     qtbot.addWidget(training)
     chart = training.specialists.chart
-    chart.show_lines([Line(np.arange(3.0), np.arange(3.0), "loss", 0)])
+    chart.show_plot(Plot((Line(np.arange(3.0), np.arange(3.0), "loss", 0),)))
     chart.read_off(1)
     yield {
         FIELD: window.source.editor,
-        WHOLE: window.sentences.text,
         "German text": window.chips,
         "heads map": window.heads_map.picture,
         "heatmap": stage.heatmap,
@@ -117,7 +114,7 @@ def test_every_panel_takes_its_keys_and_no_others(panels: dict[str, QWidget]) ->
     assert set(panels) == set(PANEL_KEYS)
     wrong = []
     for panel, widget in panels.items():
-        if panel in (FIELD, WHOLE):
+        if panel == FIELD:
             continue
         said = [sequence for keys in PANEL_KEYS[panel] for sequence in keys.sequences]
         wrong += [(panel, "not", one.toString()) for one in said if not takes(widget, one)]

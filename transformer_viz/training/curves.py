@@ -17,15 +17,15 @@ from PySide6.QtWidgets import (
 )
 
 from transformer_viz.drawing.axis import AxisScale
-from transformer_viz.drawing.chart_layout import Floats, Line
+from transformer_viz.drawing.lines import Floats, Line, Plot
 from transformer_viz.style import dress_spin_box, set_role
 from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, LIGHT, Theme
-from transformer_viz.training.chart import KEYS, Chart
 from transformer_viz.training.metrics import METRICS, Metric, Part, smoothed
 from transformer_viz.training.run import Run
 from transformer_viz.views.flow_layout import FlowLayout
 from transformer_viz.views.focus import Panel
+from transformer_viz.views.line_plot import KEYS, LinePlot
 from transformer_viz.views.number_boxes import DecimalBox
 from transformer_viz.views.placeholder import Placeholder
 
@@ -73,7 +73,7 @@ class Curves(Panel):
         policy.setHeightForWidth(True)
         controls.setSizePolicy(policy)
 
-        self.chart = Chart("Training curves")
+        self.chart = LinePlot("Training curves")
         self.placeholder = Placeholder()
         self.about = QLabel()
         self.about.setTextFormat(Qt.TextFormat.PlainText)
@@ -136,8 +136,9 @@ class Curves(Panel):
         x = AxisScale.LOG_STEP if self.log_steps.isChecked() else AxisScale.LINEAR
         y = AxisScale.LOG if self.log_values.isChecked() else AxisScale.LINEAR
         lines = self._lines(metric)
-        self.chart.set_scales(x, y)
-        self.chart.show_lines(lines, unit=metric.unit)
+        self.chart.show_plot(
+            Plot(tuple(lines), x_title="step", y_title=metric.unit, x_scale=x, y_scale=y)
+        )
         self.about.setText(f"{metric.explanation}{self._cooldown(metric)}")
         self._pages.setCurrentWidget(self.chart if lines else self.placeholder)
         if not lines:
@@ -167,7 +168,7 @@ class Curves(Panel):
                         x=steps,
                         y=smoothed(values, weight) if smooth else values,
                         label=self._label(run, metric, part),
-                        slot=number if several else index,
+                        color=number if several else index,
                         raw=values if smooth else None,
                         dots=part.measured,
                     )

@@ -19,13 +19,12 @@ from PySide6.QtWidgets import (
 from core.trace.trace import Head
 from core.training.probe_log import ProbeLog
 from transformer_viz.drawing.axis import AxisScale
-from transformer_viz.drawing.chart_layout import Line, Mark
 from transformer_viz.drawing.head_colors import color_slots
+from transformer_viz.drawing.lines import Line, Mark, Plot
 from transformer_viz.session import Session
 from transformer_viz.style import dress_spin_box, set_role
 from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, Theme
-from transformer_viz.training.chart import Chart
 from transformer_viz.training.list_style import list_style
 from transformer_viz.training.statistics import (
     ANTECEDENT,
@@ -37,6 +36,7 @@ from transformer_viz.training.statistics import (
     ranked,
     since_in_words,
 )
+from transformer_viz.views.line_plot import LinePlot
 from transformer_viz.views.number_boxes import DecimalBox
 from transformer_viz.views.wording import plain_tooltip
 
@@ -88,7 +88,7 @@ class Specialists(QWidget):
             set_height(control, 7 * GRID)
             row.addWidget(control)
         row.addWidget(self.about, 1)
-        self.chart = Chart("Statistic of the selected heads by step")
+        self.chart = LinePlot("Statistic of the selected heads by step")
         self.heads = QListWidget()
         self.heads.setAccessibleName("Heads, earliest specialists first")
         self.heads.setFrameShape(QListWidget.Shape.NoFrame)
@@ -152,13 +152,16 @@ class Specialists(QWidget):
             marks.append(Mark(self._step, "shown", upright=True))
         scale = AxisScale.LOG_STEP if self.log_steps.isChecked() else AxisScale.LINEAR
         self.threshold.setEnabled(statistic.share)
-        self.chart.set_scales(scale, AxisScale.LINEAR)
         lines = _lines(log, statistic, shown)
-        self.chart.show_lines(
-            lines,
-            marks=marks,
-            unit=statistic.unit or "share (0–1)",
-            y_range=(0.0, 1.0) if statistic.share else None,
+        self.chart.show_plot(
+            Plot(
+                tuple(lines),
+                marks=tuple(marks),
+                x_title="step",
+                y_title=statistic.unit or "share (0–1)",
+                x_scale=scale,
+                y_range=(0.0, 1.0) if statistic.share else None,
+            )
         )
         sentence = self._sentence(log, statistic, shown, threshold)
         self.missing.setText("" if lines else sentence)

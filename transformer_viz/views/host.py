@@ -25,11 +25,8 @@ class Host(QMainWindow):
         """The views in the middle, which take the keyboard when a panel is hidden."""
         raise NotImplementedError
 
-    def show_text(
-        self, text: str, selection: Selection | None = None, *, at: int = 0, whole: bool = False
-    ) -> None:
-        """Put a text into the source field and translate the sentence at a place in it, or the
-        whole of it as one."""
+    def show_text(self, text: str, selection: Selection | None = None) -> None:
+        """Put a text into the source field and translate it."""
         raise NotImplementedError
 
     def show_a_map(self) -> None:

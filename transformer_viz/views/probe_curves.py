@@ -1,91 +1,115 @@
-"""The curves of accuracy by distance, read off under the pointer or by keys."""
+"""The curves of accuracy by distance, aligned with the table of heads below them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
+import numpy as np
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QFont
 
-from transformer_viz.drawing.distance_curves import (
-    CurvesPicture,
-    column_at,
-    draw_curves,
-    plot_rect,
-)
-from transformer_viz.drawing.numbers import percent
-from transformer_viz.theme import GRID, Theme, grown
-from transformer_viz.views.accessibility import announce
-from transformer_viz.views.picture import Picture
+from transformer_viz.drawing.lines import Line, Mark, Plot, Shaded, Ticks
+from transformer_viz.theme import GRID, grown
+from transformer_viz.views.line_plot import LinePlot
 
-_MOVES = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+MARGIN = 4 * GRID
 
 
-class ProbeCurves(Picture):
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """The distances at which accuracy was measured.
+
+    Attributes:
+        inserted: words, for each distance.
+        between: words between the two in all, on average.
+        trained: the most between the two in training; None where that is not known.
+    """
+
+    inserted: tuple[int, ...]
+    between: tuple[float, ...]
+    trained: int | None
+
+
+def share_line(
+    name: str,
+    shares: Sequence[float],
+    token: str,
+    *,
+    dashed: bool = False,
+    band: Sequence[tuple[float, float]] = (),
+) -> Line:
+    """Return a line of shares in percent, one for each distance."""
+    return Line(
+        np.arange(len(shares), dtype=float),
+        100 * np.array(shares, dtype=float),
+        name,
+        token,
+        dots=not dashed,
+        dashed=dashed,
+        band=100 * np.array(band, dtype=float) if band else None,
+        suffix="%",
+    )
+
+
+def gutter(font: QFont) -> float:
+    """Return the width left of the first distance: of the y axis, and of names in the table."""
+    return grown(52 * GRID, font)
+
+
+def column(width: float, count: int, number: int, font: QFont) -> tuple[float, float]:
+    """Return the left edge and the width of a distance's column."""
+    left = gutter(font)
+    pitch = (width - left - MARGIN) / count
+    return left + number * pitch, pitch
+
+
+class ProbeCurves(LinePlot):
+    """Has one place for each distance, as the steps between them double."""
+
     def __init__(self) -> None:
-        super().__init__("Accuracy by distance")
-        self.picture: CurvesPicture | None = None
+        super().__init__("Accuracy by distance", movable=False)
+        self.distances: Distances | None = None
 
-    def show_curves(self, picture: CurvesPicture | None) -> None:
+    def show_curves(self, distances: Distances | None, lines: Sequence[Line] = ()) -> None:
         """What was read off stays so."""
-        focus = None if self.picture is None else self.picture.focus
-        self.picture = picture
-        if picture is not None and focus is not None and focus < len(picture.pushed_in):
-            self.picture = replace(picture, focus=focus)
-        self._announce()
-        self.update()
-
-    def apply_theme(self, theme: Theme) -> None:
-        self.theme = theme
-        self.update()
+        self.distances = distances
+        self.show_plot(Plot() if distances is None else _plot(distances, lines))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(120 * GRID, round(grown(36 * GRID, self.font())))
 
-    def frame(self) -> QRectF | None:
-        return None if self.picture is None else plot_rect(QRectF(self.rect()), self.font())
+    def margins(self) -> tuple[float, float]:
+        return gutter(self.font()), MARGIN
 
-    def paint(self, painter: QPainter) -> None:
-        if self.picture is not None:
-            draw_curves(painter, self.picture, QRectF(self.rect()), self.theme, self.font())
+    def name_of(self, x: float) -> str:
+        assert self.distances is not None
+        return f"{self.distances.inserted[round(x)]} inserted words"
 
-    def read_off(self, distance: int | None) -> None:
-        """Choose which of the distances is read off."""
-        picture = self.picture
-        if picture is not None and distance != picture.focus:
-            self.picture = replace(picture, focus=distance)
-            self._announce()
-            self.update()
-
-    def _announce(self) -> None:
-        picture = self.picture
-        if picture is None:
-            announce(self, "")
-            return
-        places = range(len(picture.pushed_in)) if picture.focus is None else [picture.focus]
-        announce(self, "; ".join(_in_words(picture, place) for place in places))
-
-    # Events
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self.picture is not None:
-            count = len(self.picture.pushed_in)
-            self.read_off(column_at(self.width(), count, event.position().x(), self.font()))
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self.read_off(None)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        picture, move = self.picture, _MOVES.get(Qt.Key(event.key()))
-        if picture is None or move is None:
-            super().keyPressEvent(event)
-            return
-        last = len(picture.pushed_in) - 1
-        start = (last if move < 0 else 0) if picture.focus is None else picture.focus + move
-        self.read_off(max(0, min(start, last)))
+    def describe(self) -> str:
+        """Return all curves at the distance that is read off, or at every distance."""
+        if self.distances is None:
+            return ""
+        places = range(len(self.distances.inserted)) if self.step is None else [self.step]
+        return "; ".join(self.describe_at(float(place)) for place in places)
 
 
-def _in_words(picture: CurvesPicture, place: int) -> str:
-    """All curves at one distance."""
-    values = (f"{curve.name} {percent(curve.values[place])}" for curve in picture.curves)
-    return f"{picture.pushed_in[place]} inserted words: {', '.join(values)}"
+def _plot(distances: Distances, lines: Sequence[Line]) -> Plot:
+    between, trained = distances.between, distances.trained
+    marks: tuple[Mark, ...] = ()
+    shaded: tuple[Shaded, ...] = ()
+    if trained is not None and trained < between[-1]:
+        start = float(np.interp(trained, between, np.arange(len(between)), left=-0.5))
+        shaded = (Shaded(start, len(between) - 0.5),)
+        marks = (Mark(start, "farther apart than in training", True, "soft", at=0.6),)
+    return Plot(
+        tuple(lines),
+        marks,
+        shaded,
+        suffix="%",
+        y_range=(0.0, 100.0),
+        rows=(
+            Ticks("inserted words", tuple(f"{words:,}" for words in distances.inserted)),
+            Ticks("words between (mean)", tuple(f"{words:.0f}" for words in between)),
+        ),
+    )

@@ -7,10 +7,10 @@ from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 
 from core.trace.trace import Head
 from transformer_viz.distance_report import Relation
-from transformer_viz.drawing.distance_curves import MARGIN, column, gutter
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.drawing.shading import shaded
 from transformer_viz.theme import GRID, scaled_font
+from transformer_viz.views.probe_curves import MARGIN, column, gutter
 from transformer_viz.views.row_list import RowList
 from transformer_viz.views.wording import head_name
 

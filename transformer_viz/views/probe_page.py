@@ -20,8 +20,8 @@ from core.counted import counted
 from core.trace.trace import Head
 from transformer_viz.distance_probe import DistanceProbe
 from transformer_viz.distance_report import Relation
-from transformer_viz.drawing.distance_curves import Curve, CurvesPicture
 from transformer_viz.drawing.heading import Heading
+from transformer_viz.drawing.lines import Line
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.session import Session
 from transformer_viz.text_size import set_height
@@ -29,7 +29,7 @@ from transformer_viz.theme import GRID, Theme
 from transformer_viz.titles import TITLES
 from transformer_viz.training.wording import duration
 from transformer_viz.views.placeholder import Placeholder
-from transformer_viz.views.probe_curves import ProbeCurves
+from transformer_viz.views.probe_curves import Distances, ProbeCurves, share_line
 from transformer_viz.views.probe_heads import ProbeHeads
 from transformer_viz.views.text_line import label
 from transformer_viz.views.wording import head_numbers
@@ -218,14 +218,9 @@ class ProbePage(QWidget):
             "if its largest weight is on the word that is needed. Bands: 95% "
             f"intervals.{gated}{whose}{_says_little(relation)}"
         )
-        self.curves.show_curves(
-            CurvesPicture(
-                tuple(curves(relation, selected)),
-                report.pushed_in,
-                relation.between,
-                relation.longest_trained if trained else None,
-            )
-        )
+        longest = relation.longest_trained if trained else None
+        distances = Distances(report.pushed_in, relation.between, longest)
+        self.curves.show_curves(distances, curves(relation, selected))
         self.heads.show_relation(relation, report.pushed_in, selected)
 
     # From the user
@@ -265,20 +260,22 @@ def _says_little(relation: Relation) -> str:
     )
 
 
-def curves(relation: Relation, selected: Head) -> list[Curve]:
-    """The model, the selected head or else the best one, and what it has to beat."""
+def curves(relation: Relation, selected: Head) -> list[Line]:
+    """Return the model, the selected head or else the best one, and what it has to beat."""
 
-    def banded(name: str, values: tuple[float, ...], token: str) -> Curve:
-        band = tuple(wilson_interval(value, relation.sentences) for value in values)
-        return Curve(name, values, token, band=band)
+    def banded(name: str, values: tuple[float, ...], token: str) -> Line:
+        band = [wilson_interval(value, relation.sentences) for value in values]
+        return share_line(name, values, token, band=band)
 
     found = [banded("model right", relation.model, "ink")]
     if relation.both is not None:
-        found.append(Curve("both in a pair right", relation.both, "soft"))
+        found.append(share_line("both in a pair right", relation.both, "soft"))
     head = selected if selected in relation.heads else next(iter(relation.ranked), None)
     if head is not None:
         name = f"{TITLES[head.kind]} {head_numbers(head)}"
         name = name if head == selected else f"best: {name}"
         found.append(banded(name, relation.heads[head], "accent"))
-        found.append(Curve("fixed distance", relation.baseline[head.kind], "warning", True))
+        found.append(
+            share_line("fixed distance", relation.baseline[head.kind], "warning", dashed=True)
+        )
     return found

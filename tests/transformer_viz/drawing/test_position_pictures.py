@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QFont, QImage, QPainter
 
-from transformer_viz.drawing.curves import Curve, draw_plot, lay_out_plot
 from transformer_viz.drawing.diverging import diverging_table, encode_signed
 from transformer_viz.drawing.extent import Extent, regions
-from transformer_viz.drawing.head_colors import head_color
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.number_map import NumberMap, lay_out_map, map_image
 from transformer_viz.drawing.rotation import TurnedPair, draw_pair, face_size
@@ -95,26 +93,6 @@ def test_more_cells_than_pixels_give_their_mean() -> None:
     pixels = to_array(map_image(picture, layout, table, 1.0))[..., :3].astype(float)
     mean = (table[255, :3].astype(float) + table[1, :3]) / 2
     assert np.abs(pixels.mean(axis=(0, 1)) - mean).max() < 3
-
-
-def test_a_curve_passes_through_its_values() -> None:
-    values = np.array([0.0, 1.0, 0.0, -1.0, 0.0])
-    curves = (Curve(values, "dimension 0", 0),)
-    shown = extent(shown=5, trained=None, sentence=0)
-    rect = QRectF(0, 0, 500, 300)
-    layout = lay_out_plot(rect, curves, shown, QFont())
-    image = QImage(500, 300, QImage.Format.Format_ARGB32)
-    image.fill(LIGHT.color("paper"))
-    with QPainter(image) as painter:
-        draw_plot(painter, curves, shown, layout, LIGHT, QFont())
-    ink = head_color(LIGHT, 0)
-    for position, value in enumerate(values):
-        y = layout.plot.center().y() - value * layout.plot.height() / 2
-        x = layout.x(position)
-        found = image.pixelColor(min(round(x), 499), min(round(y), 299))
-        assert abs(found.red() - ink.red()) < 90, (position, value)
-        assert layout.position_at(x) == position
-    assert layout.position_at(rect.right() + 50) is None
 
 
 def test_the_point_turned_lies_where_the_ring_is() -> None:

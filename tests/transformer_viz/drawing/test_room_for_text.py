@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from core.trace.trace import AttentionKind, Head
-from transformer_viz.drawing import colorbar, distance_curves, share_bars
+from transformer_viz.drawing import colorbar, share_bars
 from transformer_viz.drawing.axes import NUMBER_SIZE
 from transformer_viz.drawing.head_grid import GridLayout
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.drawing.word_rows import WordColumns
 from transformer_viz.theme import GRID, scaled_font
 from transformer_viz.training.statistics import head_label
+from transformer_viz.views import probe_curves
 from transformer_viz.views.wording import head_name
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -41,13 +41,8 @@ def test_names_beside_rows_of_words(points: int) -> None:
 @SIZES
 def test_names_beside_curves(points: int) -> None:
     font = QFont("Sans Serif", points)
-    room = distance_curves.gutter(font) - distance_curves.MARGIN
+    room = probe_curves.gutter(font) - probe_curves.MARGIN
     assert room >= advance(head_name(HEAD), font, 0.9)
-    left, pitch = distance_curves.column(1200, 7, 0, font)
-    assert left == distance_curves.gutter(font)
-    assert distance_curves.column_at(1200, 7, left + 1.5 * pitch, font) == 1
-    assert distance_curves.column_at(1200, 7, left - 1, font) is None
-    assert distance_curves.plot_rect(QRectF(0, 0, 1200, 400), font).left() == left
 
 
 @SIZES

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QLabel
 
 from tests.transformer_viz.training.fake_run import add_lines, log_steps, make_run
 from transformer_viz.drawing.axis import AxisScale
@@ -43,21 +42,6 @@ def says(curves: Curves) -> str:
 
 def labels(curves: Curves) -> list[str]:
     return [line.label for line in curves.chart.lines]
-
-
-def wheel(curves: Curves, at: QPointF, modifiers=Qt.KeyboardModifier.NoModifier) -> None:
-    chart = curves.chart
-    event = QWheelEvent(
-        at,
-        chart.mapToGlobal(at),
-        QPoint(),
-        QPoint(0, 120),
-        Qt.MouseButton.NoButton,
-        modifiers,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(chart, event)
 
 
 def test_training_and_validation_are_lines_of_one_chart(learning: Curves) -> None:
@@ -116,7 +100,7 @@ def test_new_lines_appear_by_themselves(learning: Curves, tmp_path: Path) -> Non
     run = learning._runs[0]
     log_steps(run, 210, 300)
     assert learning.chart.lines[0].x[-1] == 300
-    assert learning.chart.window_now.right == 300
+    assert learning.chart.scene.view.viewRange()[0][1] == 300
 
 
 def test_a_hidden_chart_catches_up_when_it_is_shown(learning: Curves) -> None:
@@ -135,7 +119,7 @@ def test_several_runs_have_a_colour_each(learning: Curves, tmp_path: Path) -> No
         *("one · training", "one · validation"),
         *("two · training", "two · validation"),
     ]
-    assert [line.slot for line in learning.chart.lines] == [0, 0, 1, 1]
+    assert [line.color for line in learning.chart.lines] == [0, 0, 1, 1]
     choose(learning, "BLEU")
     assert labels(learning) == ["one", "two"]
 
@@ -150,9 +134,9 @@ def test_a_run_that_is_no_longer_shown_is_not_followed(learning: Curves, tmp_pat
 def test_scales_are_switched_by_click(learning: Curves) -> None:
     QTest.mouseClick(learning.log_steps, Qt.MouseButton.LeftButton)
     QTest.mouseClick(learning.log_values, Qt.MouseButton.LeftButton)
-    window = learning.chart.window_now
-    assert (window.x_scale, window.y_scale) == (AxisScale.LOG_STEP, AxisScale.LOG)
-    assert window.right == pytest.approx(np.log10(201))
+    plot = learning.chart.plot
+    assert (plot.x_scale, plot.y_scale) == (AxisScale.LOG_STEP, AxisScale.LOG)
+    assert learning.chart.scene.view.viewRange()[0][1] == pytest.approx(np.log10(201))
 
 
 def test_smoothing_keeps_the_line_itself_behind(learning: Curves) -> None:
@@ -177,92 +161,6 @@ def test_smoothing_is_the_weighted_mean_of_what_came(values: list[float], weight
 
 def test_smoothing_leaves_gaps() -> None:
     np.testing.assert_allclose(smoothed(np.array([2.0, np.nan, 2.0]), 0.5), [2, np.nan, 2])
-
-
-def test_the_pointer_reads_values_off(learning: Curves) -> None:
-    chart = learning.chart
-    layout, window = chart.layout_now(), chart.window_now
-    at = QPoint(round(float(layout.x(100, window))), round(layout.plot.center().y()))
-    QTest.mouseMove(chart, at)
-    assert chart.step == 100
-    assert chart.accessibleDescription().startswith("Step 100: training 1.333; validation 1.167")
-
-
-def test_keys_read_values_off(learning: Curves) -> None:
-    chart = learning.chart
-    chart.setFocus()
-    QTest.keyClick(chart, Qt.Key.Key_Right)
-    assert chart.step == 10
-    QTest.keyClick(chart, Qt.Key.Key_PageDown)
-    assert chart.step == 110
-    QTest.keyClick(chart, Qt.Key.Key_Left)
-    assert chart.step == 100
-    QTest.keyClick(chart, Qt.Key.Key_PageUp)
-    QTest.keyClick(chart, Qt.Key.Key_Left)
-    assert chart.step == 10
-
-
-def test_the_wheel_zooms_about_the_pointer(learning: Curves) -> None:
-    chart = learning.chart
-    before = chart.window_now
-    at = chart.layout_now().plot.topLeft()
-    wheel(learning, at)
-    after = chart.window_now
-    assert (after.left, after.top) == pytest.approx((before.left, before.top))
-    assert after.right - after.left == pytest.approx((before.right - before.left) / 1.25)
-    assert learning.fit.isEnabled()
-
-
-@pytest.mark.parametrize(
-    ("held", "across", "up"),
-    [(Qt.KeyboardModifier.ShiftModifier, 1.25, 1), (Qt.KeyboardModifier.ControlModifier, 1, 1.25)],
-)
-def test_the_wheel_zooms_one_axis_with_a_key_held(
-    learning: Curves, held: Qt.KeyboardModifier, across: float, up: float
-) -> None:
-    chart = learning.chart
-    before = chart.window_now
-    wheel(learning, chart.layout_now().plot.center(), held)
-    after = chart.window_now
-    assert after.right - after.left == pytest.approx((before.right - before.left) / across)
-    assert after.top - after.bottom == pytest.approx((before.top - before.bottom) / up)
-
-
-def test_dragging_pans(learning: Curves) -> None:
-    chart = learning.chart
-    before, plot = chart.window_now, chart.layout_now().plot
-    start = plot.center().toPoint()
-    QTest.mousePress(chart, Qt.MouseButton.LeftButton, pos=start)
-    QTest.mouseMove(chart, start + QPoint(100, 0))
-    QTest.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=start + QPoint(100, 0))
-    moved = 100 / plot.width() * (before.right - before.left)
-    assert chart.window_now.left == pytest.approx(before.left - moved, abs=1)
-    assert chart.window_now.top == pytest.approx(before.top)
-
-
-def test_a_zoomed_part_stays_while_the_run_goes_on_until_all_is_shown(learning: Curves) -> None:
-    chart = learning.chart
-    chart.setFocus()
-    QTest.keyClick(chart, Qt.Key.Key_Plus)
-    QTest.keyClick(chart, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    zoomed = chart.window_now
-    log_steps(learning._runs[0], 210, 300)
-    assert chart.window_now == zoomed
-    QTest.keyClick(chart, Qt.Key.Key_0)
-    assert chart.window_now.right == 300
-    assert not learning.fit.isEnabled()
-
-
-def test_a_double_click_and_the_button_show_all(learning: Curves) -> None:
-    chart = learning.chart
-    for show_all in (
-        lambda: QTest.mouseDClick(chart, Qt.MouseButton.LeftButton),
-        lambda: QTest.mouseClick(learning.fit, Qt.MouseButton.LeftButton),
-    ):
-        chart.zoom(2, 2)
-        assert chart.zoomed
-        show_all()
-        assert not chart.zoomed
 
 
 def test_another_theme_is_painted_anew(learning: Curves) -> None:
@@ -293,3 +191,18 @@ def test_the_learning_rate_is_told_as_these_runs_have_it(learning: Curves, tmp_p
     choose(learning, "Loss")
     learning.show_runs([run])
     assert "linear" not in says(learning)
+
+
+def test_a_zoomed_part_stays_while_the_run_goes_on_until_the_button_shows_all(
+    learning: Curves,
+) -> None:
+    chart = learning.chart
+    chart.setFocus()
+    QTest.keyClick(chart, Qt.Key.Key_Plus)
+    part = chart.scene.view.viewRange()
+    log_steps(learning._runs[0], 210, 300)
+    assert chart.scene.view.viewRange() == part
+    assert learning.fit.isEnabled()
+    QTest.mouseClick(learning.fit, Qt.MouseButton.LeftButton)
+    assert chart.scene.view.viewRange()[0][1] == 300
+    assert not learning.fit.isEnabled()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QMenu
@@ -388,12 +388,10 @@ def test_gold_scores_that_were_not_measured_are_said_to_be_missing(page: Attenti
 
 def test_a_click_on_the_curve_replays_that_step(stage: Stage, page: AttentionPage, qtbot) -> None:
     chart = page.specialists.chart
-    layout, window = chart.layout_now(), chart.window_now
-    at = layout.plot.center().toPoint()
-    at.setX(round(float(layout.x(np.log10(101), window))))
-    QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=at)
+    at = QPointF(*chart.scene.point(100, 0.5)).toPoint()
+    QTest.mouseClick(chart.scene.viewport(), Qt.MouseButton.LeftButton, pos=at)
     qtbot.waitUntil(lambda: shown_step(stage) == 100)
-    assert [mark.value for mark in chart.marks if mark.upright] == [100]
+    assert [mark.value for mark in chart.plot.marks if mark.upright] == [100]
 
 
 # -- states

@@ -135,8 +135,8 @@ def test_clicking_a_column_follows_it_as_a_curve(open_view: Open, qtbot: QtBot) 
     assert view.page == "curves"
     assert view.dimensions.chosen == (*before, 7)
     assert view.dimensions.edit.text() == "0, 2, 4, 8, 7"
-    assert view.curves.canvas.curves[-1].label.startswith("dimension 7: cos, wavelength ")
-    assert np.array_equal(view.curves.canvas.curves[-1].values, Backend.table.values[:60, 7])
+    assert view.curves.canvas.lines[-1].label.startswith("dimension 7: cos, wavelength ")
+    assert np.array_equal(view.curves.canvas.lines[-1].y, Backend.table.values[:60, 7])
 
 
 def test_dimensions_are_typed(open_view: Open) -> None:
@@ -145,7 +145,7 @@ def test_dimensions_are_typed(open_view: Open) -> None:
     edit.setText("3, 1 ,3")
     QTest.keyClick(edit, Qt.Key.Key_Return)
     assert view.dimensions.chosen == (3, 1)
-    assert [curve.label.split(":")[0] for curve in view.curves.canvas.curves] == [
+    assert [curve.label.split(":")[0] for curve in view.curves.canvas.lines] == [
         "dimension 3",
         "dimension 1",
     ]
@@ -183,9 +183,9 @@ def test_curves_read_by_keyboard(open_view: Open) -> None:
     canvas = view.curves.canvas
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_PageDown):
         QTest.keyClick(canvas, key)
-    assert canvas.position == 11
+    assert canvas.step == 11
     assert view.curves.reading.text() == "Position 11"
-    assert "dimension 0: sin, wavelength 6.3: −1.00" in canvas.accessibleDescription()
+    assert "dimension 0: sin, wavelength 6.3 −1" in canvas.accessibleDescription()
 
 
 def test_it_opens_past_the_longest_text_in_training(open_view: Open) -> None:
@@ -250,7 +250,7 @@ def test_a_learned_table_ends_visibly(open_view: Open, qtbot: QtBot) -> None:
     qtbot.mouseMove(canvas, center(view, 45, 2))
     qtbot.waitUntil(lambda: canvas.cell is None)
     view.show_page("curves")
-    assert {len(curve.values) for curve in view.curves.canvas.curves} == {40}
+    assert {len(curve.y) for curve in view.curves.canvas.lines} == {40}
 
 
 def test_similarity_of_the_table(open_view: Open, qtbot: QtBot) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
@@ -14,8 +15,8 @@ from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.stage import texts
 from tests.transformer_viz.test_distance_probe import Desk, answer, desk
 from transformer_viz.distance_report import read_report
-from transformer_viz.drawing.distance_curves import column
 from transformer_viz.session import Phase, Status
+from transformer_viz.views.probe_curves import column
 from transformer_viz.views.probe_page import ProbePage, curves
 
 __all__ = ["desk"]
@@ -60,26 +61,25 @@ def test_a_failure_is_said(page: ProbePage, desk: Desk) -> None:
 
 def test_the_curves_are_those_of_the_chosen_relation(page: ProbePage, desk: Desk) -> None:
     desk.measure()
-    picture = page.curves.picture
-    assert picture is not None
-    assert [curve.values for curve in picture.curves] == [
-        (1.0, 0.9, 0.6),
-        (1.0, 0.8, 0.2),
-        (0.9, 0.7, 0.5),
-        (0.4, 0.3, 0.2),
+    assert [curve.y.tolist() for curve in page.curves.lines] == [
+        pytest.approx([100, 90, 60]),
+        pytest.approx([100, 80, 20]),
+        pytest.approx([90, 70, 50]),
+        pytest.approx([40, 30, 20]),
     ]
-    assert picture.trained is None
+    assert page.curves.distances is not None
+    assert page.curves.distances.trained is None
+    assert page.curves.plot.shaded == ()
     assert not any("are held out from training" in text for text in texts(page))
     assert desk.session.model is not None
     desk.session.set_model(replace(desk.session.model, provenance={"data": ["grammar", "a.tsv"]}))
-    desk.qtbot.waitUntil(lambda: page.curves.picture is not None)
-    assert page.curves.picture is not None
-    assert page.curves.picture.trained == 12
+    desk.qtbot.waitUntil(lambda: page.curves.distances is not None)
+    assert page.curves.distances is not None
+    assert page.curves.distances.trained == 12
+    assert [mark.text for mark in page.curves.plot.marks] == ["farther apart than in training"]
     assert any("are held out from training" in text for text in texts(page))
     page.relation.setCurrentIndex(1)
-    picture = page.curves.picture
-    assert picture is not None
-    assert [curve.name for curve in picture.curves] == [
+    assert [curve.label for curve in page.curves.lines] == [
         "model right",
         "best: Decoder self 1.1",
         "fixed distance",
@@ -91,9 +91,9 @@ def test_the_selected_head_has_its_curve(page: ProbePage, desk: Desk) -> None:
     desk.session.select(kind=E, layer=0, head=1)
     relation = read_report(json.dumps(answer())).relations[0]
     found = curves(relation, Head(E, 0, 1))
-    assert [curve.name for curve in found][2] == "Encoder self 1.2"
-    assert page.curves.picture is not None
-    assert list(page.curves.picture.curves) == found
+    assert [curve.label for curve in found][2] == "Encoder self 1.2"
+    assert [curve.label for curve in page.curves.lines] == [curve.label for curve in found]
+    np.testing.assert_array_equal(page.curves.lines[2].y, found[2].y)
 
 
 def test_the_list_selects_heads_by_click_and_key(page: ProbePage, desk: Desk, qtbot: QtBot) -> None:
@@ -151,11 +151,11 @@ def test_curves_come_one_by_one_and_stay_when_it_is_cancelled(
 
 def test_bands_are_as_wide_as_so_few_sentences_make_them(page: ProbePage, desk: Desk) -> None:
     desk.measure()
-    assert page.curves.picture is not None
-    model, both, head, far = page.curves.picture.curves
-    assert model.band == tuple(wilson_interval(share, 100) for share in model.values)
-    assert head.band == tuple(wilson_interval(share, 100) for share in head.values)
-    assert both.band == far.band == ()
+    model, both, head, far = page.curves.lines
+    for line in (model, head):
+        expected = [wilson_interval(share / 100, 100) for share in line.y]
+        np.testing.assert_allclose(line.band, 100 * np.array(expected))
+    assert both.band is far.band is None
 
 
 def test_a_model_that_is_mostly_wrong_anyway_is_said_to_be(page: ProbePage, desk: Desk) -> None:
@@ -183,20 +183,21 @@ def test_a_distance_is_read_off_by_pointer_and_keys(
 ) -> None:
     desk.measure()
     left, pitch = column(page.curves.width(), 3, 1, page.curves.font())
-    qtbot.mouseMove(page.curves, QPoint(4, 4))
-    qtbot.mouseMove(page.curves, QPoint(round(left + pitch / 2), 60))
-    assert page.curves.picture is not None
-    assert page.curves.picture.focus == 1
+    page.curves.grab()
+    assert page.curves.scene.point(1, 0)[0] == pytest.approx(left + pitch / 2, abs=1)
+    qtbot.mouseMove(page.curves.scene.viewport(), QPoint(4, 4))
+    qtbot.mouseMove(page.curves.scene.viewport(), QPoint(round(left + pitch / 2), 60))
+    assert page.curves.step == 1
     described = page.curves.accessibleDescription()
     assert "4 inserted words" in described
     assert "model right 90" in described
     page.curves.setFocus()
     qtbot.keyClick(page.curves, Qt.Key.Key_Right)
-    assert page.curves.picture.focus == 2
+    assert page.curves.step == 2
     qtbot.keyClick(page.curves, Qt.Key.Key_Right)
-    assert page.curves.picture.focus == 2
+    assert page.curves.step == 2
     qtbot.keyClick(page.curves, Qt.Key.Key_Left)
-    assert page.curves.picture.focus == 1
+    assert page.curves.step == 1
 
 
 def test_gated_heads_are_said_to_be_on(page: ProbePage, desk: Desk, trace: Trace) -> None:
@@ -220,4 +221,4 @@ def test_another_model_is_not_measured_yet(page: ProbePage, desk: Desk, tmp_path
     assert page.has_picture
     desk.open("other", b"other weights")
     assert not page.has_picture
-    assert page.curves.picture is None
+    assert page.curves.distances is None
