@@ -154,6 +154,7 @@ def _is_busy(window: Window, session: Session, controller: Controller) -> bool:
         or controller.heads.running is not None
         or controller.resolving.message == MEASURING
         or (controller.resolving.pair is not None and not controller.resolving.traces)
+        or controller.mattering.running
         or controller.distance.running is not None
         or controller.effect.running
         or window.is_drawing()

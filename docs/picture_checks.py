@@ -225,6 +225,12 @@ def resolved(scene: Scene) -> str:
     return "" if shown else "No head that resolves “it” is listed."
 
 
+def mattering(scene: Scene) -> str:
+    found = scene.controller.mattering
+    complete = found.current and found.share == 1
+    return "" if complete else "The heads that matter for the sentence are not all listed."
+
+
 def curves(scene: Scene) -> str:
     panel = scene.window.training.panel
     shown = panel is not None and panel.curves.isVisible() and panel.curves.chart.lines

@@ -35,6 +35,7 @@ from picture_checks import (
     links,
     looks,
     map_of,
+    mattering,
     measured,
     ordered_by,
     other_pronoun,
@@ -49,6 +50,7 @@ from picture_checks import (
     winner,
 )
 
+from core.bundled import model_path
 from core.trace.trace import AttentionKind
 from transformer_viz.bundled import FIRST_TEXT
 from transformer_viz.export.dialog import ExportDialog
@@ -64,6 +66,7 @@ from transformer_viz.options import (
 )
 from transformer_viz.training.new_run import NewRun
 
+WIDE_STREET = "The animal didn't cross the street because it was too wide."
 FIRST_TRANSLATION = "Das Tier überquerte die Straße nicht, weil es zu müde war."
 
 
@@ -260,6 +263,14 @@ PICTURES = (
     ),
     Picture(
         name="resolving", shows=resolved, part="heads.dock", acts=(run("resolving"),), size=TALL
+    ),
+    Picture(
+        name="mattering",
+        shows=mattering,
+        part="heads.dock",
+        text=WIDE_STREET,
+        acts=(open_path(str(model_path("plain-en-de"))), run("mattering")),
+        size=TALL,
     ),
     Picture(
         name="gates",

@@ -216,11 +216,11 @@ def _table(rows: Sequence[dict[str, Any]], about: dict[str, Any]) -> str:
     ]
     columns = [one for one in _COLUMNS if any(one.of(row) is not None for row in rows)]
     titles = "".join(f"{one.title:>{one.width}}" for one in columns)
-    lines.append(f"{'head':<20}{titles}  roles: score (threshold)")
+    lines.append(f"{'head':<20}{titles}  roles: score, mean weight (threshold)")
     for row in rows:
         numbers = "".join(one.cell(row) for one in columns)
         passed = ", ".join(
-            f"{role['role']} {role['score']:.2f} ({role['threshold']:.2f})"
+            f"{role['role']} {_score(role)} ({role['threshold']:.2f})"
             for role in row["roles"]
             if role["passed"]
         )
@@ -232,6 +232,11 @@ def _table(rows: Sequence[dict[str, Any]], about: dict[str, Any]) -> str:
     if missing := [name for name in measured if name not in held]:
         lines += ["", f"roles of no head: {', '.join(missing)}"]
     return "\n".join(lines)
+
+
+def _score(role: Mapping[str, Any]) -> str:
+    weight = role["weight"]
+    return f"{role['score']:.2f}" + ("" if weight is None else f", {weight:.2f}")
 
 
 @dataclass(frozen=True, slots=True)

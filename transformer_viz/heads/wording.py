@@ -250,7 +250,7 @@ def judgement(role: Role) -> str:
     """Score, interval, weight, baseline and threshold in words."""
     gold = role.links is not None
     number = percent if gold else "{:.2f}".format
-    text = f"{evidence(role)}{_BY.get(role.reading, '')}; baseline {number(role.baseline)}"
+    text = f"{evidence(role)}; baseline {number(role.baseline)}"
     if not gold:
         text += " (uniform attention)"
     elif role.offset is not None:
@@ -266,6 +266,7 @@ def evidence(role: Role) -> str:
     text = f"Right in {number(role.score)}" if gold else f"Score {number(role.score)}"
     if role.cases is not None:
         text += f" {'of' if gold else 'over'} {counted(role.cases, _unit(role))}"
+    text += _BY.get(role.reading, "")
     if role.outdated:
         return f"{text}, weight not measured"
     text += f" (95% interval from {number(role.lower or 0.0)})"

@@ -59,7 +59,7 @@ def test_json(
         "target": "reference",
         "sentences": len(PAIRS),
         "left_out": 0,
-        "read": "pairs.tsv: 3 lines, 3 pairs",
+        "read": f"pairs.tsv: {len(PAIRS)} lines, {len(PAIRS)} pairs",
     }
     assert len(report["heads"]) == 2 * (6 + 4 + 4)
     previous = head(report, "encoder_self", 0, 0)
@@ -98,7 +98,7 @@ def test_a_table_for_people_and_one_for_programs(
     path = tmp_path / "heads.csv"
     assert command("heads", "--model", model, "--corpus", table, "--csv", path) == 0
     output = capsys.readouterr().out
-    assert "positional(-1) 1.00 (0.90)" in output
+    assert "positional(-1) 1.00, 1.00 (0.90)" in output
     assert output.startswith(f"{len(PAIRS)} sentences of pairs.tsv, decoder input: reference")
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -192,7 +192,7 @@ def test_a_decoder_row_has_two_readings(desk: Desk, panel: HeadsPanel) -> None:
     desk.session.select(kind=C, layer=0, head=1)
     panel.page.prefer("gold:coreference")
     assert any(
-        "mean weight 0.20 by the word each row predicts; baseline" in text for text in texts(panel)
+        "of 128 links by the word each row predicts (95% interval" in text for text in texts(panel)
     )
 
 
