@@ -26,11 +26,14 @@ def recipe(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> d
 
     def analysis(scripts: list[str], **options: Any) -> SimpleNamespace:
         called["Analysis"] = options | {"scripts": scripts}
-        binaries = [("torch/test/a.so", "", ""), ("torch\\bin\\b", "", ""), ("torch/lib/c", "", "")]
+        names = ("torch/test/a.so", "torch\\bin\\b", "torch/lib/c", "torch/bin/torch_shm_manager")
+        binaries = [(name, "", "") for name in names]
         return SimpleNamespace(pure=[], scripts=scripts, binaries=binaries, datas=options["datas"])
 
     hooks = ModuleType("PyInstaller.utils.hooks")
     hooks.copy_metadata = lambda name: [(f"{name}.dist-info", name)]  # type: ignore[attr-defined]
+    hooks.collect_submodules = lambda name: [f"{name}.x"]  # type: ignore[attr-defined]
+    hooks.collect_data_files = lambda name: [(f"{name}/x.bin", name)]  # type: ignore[attr-defined]
     for name in ("PyInstaller", "PyInstaller.utils"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, "PyInstaller.utils.hooks", hooks)
@@ -66,6 +69,8 @@ def test_what_is_imported_by_name_is_in_it(recipe: dict[str, Any]) -> None:
     assert {"core.commands.import_", "transformer_viz.desktop.man", "resources"} <= modules
     assert not [name for name in modules if "packaging" in name or "__init__" in name]
     assert "core.corpus.grammar.families.stories" in modules
+    assert "sacrebleu.tokenizers.x" in modules
+    assert ("sentencepiece/x.bin", "sentencepiece") in recipe["Analysis"]["datas"]
     assert recipe["Analysis"]["scripts"] == [str(ROOT / "main.py")]
 
 
@@ -77,8 +82,8 @@ def test_it_carries_the_licences_of_what_it_contains(recipe: dict[str, Any]) -> 
 
 def test_files_that_nothing_uses_stay_out(recipe: dict[str, Any]) -> None:
     parts, _options = recipe["COLLECT"]
-    assert ("torch/lib/c", "", "") in parts[-2]
-    assert len(parts[-2]) == 1
+    kept = [entry[0] for entry in parts[-2]]
+    assert kept == ["torch/lib/c", "torch/bin/torch_shm_manager"]
 
 
 def test_each_system_gets_its_programs(recipe: dict[str, Any]) -> None:
