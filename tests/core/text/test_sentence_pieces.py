@@ -137,7 +137,7 @@ def test_every_character_is_learned_even_of_very_long_lines() -> None:
 
 @pytest.mark.parametrize("lines", [[], [""], ["  ", "\n"]])
 def test_no_text_is_the_users_error(lines: list[str]) -> None:
-    with pytest.raises(UserError, match="give more text"):
+    with pytest.raises(UserError, match="add more text"):
         train_tokenizer(lines, 100)
 
 
@@ -148,7 +148,7 @@ def test_a_vocabulary_below_the_characters_is_the_users_error(vocab_size: int) -
 
 
 def test_the_smallest_vocabulary_is_named_and_possible() -> None:
-    with pytest.raises(UserError, match=r"its characters alone need \d+; give that") as raised:
+    with pytest.raises(UserError, match=r"its characters alone need \d+; choose that") as raised:
         train_tokenizer(CORPUS, 10)
     needed = int(str(raised.value).split("need ")[1].split(";")[0])
     assert train_tokenizer(CORPUS, needed).vocab_size == needed

@@ -121,7 +121,7 @@ def test_the_variant_is_checked_while_it_runs() -> None:
 
 
 def test_a_single_word_cannot_be_shuffled() -> None:
-    with pytest.raises(UserError, match="single word"):
+    with pytest.raises(UserError, match="only one word"):
         trace_variant(model(), TOKENIZER, "tired", seed=1, search=SHORT)
 
 
@@ -181,5 +181,5 @@ def test_a_language_token_stays_first() -> None:
         assert order != (0, 1, 2, 3)
         _, written = reordered(tokens, text, order)
         assert written.startswith(">>deu<< ")
-    with pytest.raises(UserError, match="a single word"):
+    with pytest.raises(UserError, match="only one word"):
         shuffled_words(tokens[:2], 0)
