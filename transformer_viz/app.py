@@ -133,10 +133,16 @@ def _restore(
         if settings.second_model and is_there(settings.second_model):
             comparison.choose_model(Path(settings.second_model))
 
+    def show_text() -> None:
+        if as_before:
+            window.show_text(first, settings.selection, at=settings.sentence_start)
+        else:
+            window.show_text(first)
+
     parts: dict[str, Callable[[], None]] = {
         "options": lambda: session.change_options(**asdict(settings.options)),
         "comparison": compare,
-        "text": lambda: window.show_text(first, settings.selection if as_before else None),
+        "text": show_text,
     }
     lost = []
     for name, restore in parts.items():

@@ -37,6 +37,7 @@ from transformer_viz.worker import Context
 if TYPE_CHECKING:
     from core.checkpoints.native import Checkpoint
     from core.decoding.config import SearchConfig
+    from core.text.tokenizer import Tokenizer
 
 MAX_TOKENS = 5_000
 """A longer text is refused: one head's map alone would take more than 100 MB."""
@@ -60,6 +61,10 @@ class Backend(Protocol):
     def explain(
         self, text: str, search: Search, context: Context, target: str | None = None
     ) -> Trace: ...
+
+    def translate(self, texts: Sequence[str], search: Search, context: Context) -> tuple[str, ...]:
+        """The translations that `explain` would give, without attention."""
+        ...
 
     def compare(
         self, path: Path, text: str, search: Search, context: Context
@@ -200,6 +205,21 @@ class TorchBackend:
         ids = tuple(token.id for token in trace.predicted_tokens[:-1])
         self._last = _Translated(text, ids)
         return trace
+
+    def translate(self, texts: Sequence[str], search: Search, context: Context) -> tuple[str, ...]:
+        from core.decoding.translate import translate
+
+        checkpoint = self._ready()
+        for text in texts:
+            _require_room("sentence", text, checkpoint.tokenizer)
+        found = translate(
+            checkpoint.model,
+            checkpoint.tokenizer,
+            texts,
+            _config(checkpoint, search),
+            check=context.check,
+        )
+        return tuple(one.text for one in found)
 
     def compare(
         self, path: Path, text: str, search: Search, context: Context
@@ -373,15 +393,8 @@ class TorchBackend:
         from core.trace.record import trace_text
 
         tokenizer = checkpoint.tokenizer
-        for name, side, cut in (
-            ("text", text, tokenizer),
-            ("translation", target or "", tokenizer.target),
-        ):
-            count = len(cut.encode(side))
-            if count > MAX_TOKENS:
-                raise UserError(
-                    f"This {name} has {count:,} tokens and the limit is {MAX_TOKENS:,}; shorten it."
-                )
+        _require_room("text", text, tokenizer)
+        _require_room("translation", target or "", tokenizer.target)
         return trace_text(
             checkpoint.model,
             checkpoint.tokenizer,
@@ -413,6 +426,14 @@ def _map_torch() -> None:
     dlopen = ctypes.CDLL(None).dlopen
     dlopen.argtypes, dlopen.restype = (ctypes.c_char_p, ctypes.c_int), ctypes.c_void_p
     dlopen(os.fsencode(library), os.RTLD_NOW)
+
+
+def _require_room(name: str, text: str, tokenizer: Tokenizer) -> None:
+    count = len(tokenizer.encode(text))
+    if count > MAX_TOKENS:
+        raise UserError(
+            f"This {name} has {count:,} tokens and the limit is {MAX_TOKENS:,}; shorten it."
+        )
 
 
 def _config(checkpoint: Checkpoint, search: Search) -> SearchConfig:

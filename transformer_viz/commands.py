@@ -45,7 +45,7 @@ def add_commands(
     documents: DocumentMenus,
 ) -> None:
     _add_file(actions, window, documents)
-    _add_text(actions, window, controller, documents)
+    _add_text(actions, window, session, controller, documents)
     _add_decoding(actions, window, controller)
     _add_head(actions, window, session)
     window.training.add_to(actions)
@@ -74,7 +74,11 @@ def _add_file(actions: Actions, window: Window, documents: DocumentMenus) -> Non
 
 
 def _add_text(
-    actions: Actions, window: Window, controller: Controller, documents: DocumentMenus
+    actions: Actions,
+    window: Window,
+    session: Session,
+    controller: Controller,
+    documents: DocumentMenus,
 ) -> None:
     def search_by(beam: int) -> None:
         controller.set_search(Search(beam, controller.settings.alpha))
@@ -97,6 +101,8 @@ def _add_text(
     )
     documents.fill_history(actions.menu("&Text", "&History"), window.choose_text)
     menu.addSeparator()
+    _add_sentences(actions, controller, session)
+    menu.addSeparator()
     group = QActionGroup(window)
     actions.add("greedy", menu, "&Greedy search", lambda: search_by(1), "Ctrl+G", group=group)
     actions.add(
@@ -107,6 +113,32 @@ def _add_text(
         "Ctrl+B",
         group=group,
     )
+
+
+def _add_sentences(actions: Actions, controller: Controller, session: Session) -> None:
+    def step(by: int) -> None:
+        controller.choose_sentence(session.index + by)
+
+    menu = actions.menu("&Text")
+    on = actions.add("next_sentence", menu, "&Next sentence", partial(step, 1), "Alt+PgDown")
+    back = actions.add(
+        "previous_sentence", menu, "&Previous sentence", partial(step, -1), "Alt+PgUp"
+    )
+    whole = actions.add(
+        "keep_whole",
+        menu,
+        "&Keep text whole",
+        lambda: controller.set_keep_whole(whole.isChecked()),
+    )
+    whole.setCheckable(True)
+    whole.setToolTip("Translate a text of several sentences as one, not sentence by sentence")
+
+    def enable() -> None:
+        on.setEnabled(session.index < len(session.passage.spans) - 1)
+        back.setEnabled(session.index > 0)
+
+    session.passageChanged.connect(enable)
+    enable()
 
 
 def _add_decoding(actions: Actions, window: Window, controller: Controller) -> None:

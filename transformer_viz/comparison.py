@@ -56,7 +56,8 @@ class Comparison(QObject):
     """
 
     changed = Signal()  # any of the properties below
-    textWanted = Signal(str)  # as the sentence of A
+    textWanted = Signal(str)  # as the text of A
+    sentenceWanted = Signal(str)  # in place of the sentence of A
     modelWanted = Signal(object)  # Path, as the model of A
 
     def __init__(
@@ -94,7 +95,7 @@ class Comparison(QObject):
     @property
     def implied_text(self) -> str | None:
         """What B's sentence is while none is chosen."""
-        return self._implied(self._session.text)
+        return self._implied(self._session.sentence)
 
     @property
     def sides(self) -> Sides | None:
@@ -152,7 +153,7 @@ class Comparison(QObject):
             first, second = (asking_for("", side.text) for side in (sides.a, sides.b))
             implied = sides.same_model and counterpart(second) == first
             self._text = None if implied else sides.a.text
-            self.textWanted.emit(sides.b.text)
+            self.sentenceWanted.emit(sides.b.text)
         if not sides.same_model:
             self._path = sides.model_a.path
             self.modelWanted.emit(sides.model_b.path)

@@ -27,6 +27,7 @@ from transformer_viz.languages import asking_for
 from transformer_viz.model_habits import ModelHabits
 from transformer_viz.quantities import Quantities
 from transformer_viz.selection import Selection
+from transformer_viz.sentences import Sentences
 from transformer_viz.session import MAX_CHARACTERS, ModelInfo, Phase, Search, Session, Status
 from transformer_viz.settings import Settings, SettingsFile
 from transformer_viz.stretching import Stretching
@@ -77,8 +78,9 @@ class Controller(Explorer):
         self.decoding = Decoding(session, engine, lambda: self._settings, self)
         self.comparison = Comparison(session, engine, self)
         self.comparison.set_search(self.search)
+        self.sentences = Sentences(session, engine, lambda: self._settings, self)
         self.stretching = Stretching(
-            session, engine, self.translate, lambda: self._trace_file is not None, self
+            session, engine, self._translate_here, lambda: self._trace_file is not None, self
         )
         self.closing.connect(self.stretching.close)
         self.distance = DistanceProbe(
@@ -169,11 +171,16 @@ class Controller(Explorer):
             as_before = chosen == remembered
             self.open(chosen, gates=restored_gates(self._settings.gates) if as_before else ALL_ON)
 
-    def translate(self, text: str, selection: Selection | None = None) -> None:
+    def translate(
+        self, text: str, selection: Selection | None = None, *, at: int = 0, whole: bool = False
+    ) -> None:
         self._wanted = selection
         self._trace_file = None
         self._session.set_origin("")
-        self._session.set_text(text)
+        if whole:
+            self.sentences.whole_text = text
+        passage = self.sentences.split(text)
+        self._session.set_passage(passage, passage.at(at))
         if not text.strip():
             self._engine.cancel_explain()
             self._stop_waiting()
@@ -192,16 +199,38 @@ class Controller(Explorer):
         else:
             self._request()
 
-    def show(self, text: str, selection: Selection, gates: Gates) -> None:
-        """Go back to a text, what was selected in it and the gates: at once, where its trace is
-        shown."""
-        self._session.set_gates(gates)
-        trace = self._session.trace
-        answered = trace is not None and trace.text == text and not self._ask.isActive()
-        if text == self._session.text and answered:
-            self._session.select(**asdict(selection))
+    def choose_sentence(self, index: int) -> None:
+        """Show another sentence of the text."""
+        session = self._session
+        if index != session.index and 0 <= index < len(session.passage.spans):
+            self.translate(session.text, at=session.passage.spans[index].start)
+
+    def replace_sentence(self, text: str) -> None:
+        """Put another sentence in place of the one shown."""
+        session = self._session
+        self._translate_here(session.passage.with_sentence(session.index, text))
+
+    def set_keep_whole(self, keep: bool) -> None:
+        """Translate texts of several sentences as one, or sentence by sentence."""
+        if keep != self._settings.keep_whole:
+            self.sentences.whole_text = ""
+            self.change_settings(keep_whole=keep)
+            self._answer_again()
+
+    def _translate_here(self, text: str, selection: Selection | None = None) -> None:
+        """Show another text, and the sentence at the same place."""
+        self.translate(text, selection, at=self._session.sentence_start)
+
+    def show(self, text: str, selection: Selection, gates: Gates, *, at: int = 0) -> None:
+        """Go back to a text, the sentence of it that was shown, what was selected in it and the
+        gates: at once, where its trace is shown."""
+        session = self._session
+        session.set_gates(gates)
+        answered = session.is_answered and not self._ask.isActive()
+        if text == session.text and session.passage.at(at) == session.index and answered:
+            session.select(**asdict(selection))
         else:
-            self.translate(text, selection)
+            self.translate(text, selection, at=at)
 
     @property
     def trace_file(self) -> Path | None:
@@ -226,12 +255,14 @@ class Controller(Explorer):
     def set_search(self, search: Search) -> None:
         if search != self.search:
             self._set_search(search)
-            self.translate(self._session.text, self._wanted)
+            self._translate_here(self._session.text, self._wanted)
 
     def choose_language(self, token: str) -> None:
         """Ask for another target language, by one of the model's tokens."""
         self._habits.language = token
-        self.translate(asking_for(token, self._session.text))
+        session = self._session
+        text = asking_for(token, session.text)
+        self.translate(text, at=self.sentences.split(text).start(session.index))
 
     def in_language(self, text: str) -> str:
         """A sentence from elsewhere, asking for the language that is asked for now."""
@@ -256,6 +287,7 @@ class Controller(Explorer):
         now = replace(
             self._settings,
             text=session.text[:MAX_CHARACTERS],
+            sentence_start=session.sentence_start,
             trace=str(self._trace_file or ""),
             selection=self._wanted or session.selection,
             gates=self._settings.gates if session.model is None else saved_gates(session.gates),
@@ -304,8 +336,14 @@ class Controller(Explorer):
 
     def _explain(self) -> None:
         """Ask the engine, unless no model is there yet: loading one asks again."""
-        if self._session.model is not None:
-            self._engine.explain(self._session.text, self.search)
+        if self._session.model is None:
+            return
+        known = self.sentences.trace()
+        if known is None:
+            self._engine.explain(self._session.sentence, self.search)
+        else:
+            self._engine.cancel_explain()
+            self._show_answer(known)
 
     def _show_stale(self) -> None:
         if self._session.model is not None:
@@ -335,7 +373,8 @@ class Controller(Explorer):
             if model.left_out:
                 self.noticed.emit(left_out_note(model.path.name, model.left_out))
         if self._trace_file is None:
-            session.set_text(self._habits.text(session.text, model, session.model))
+            text = self._habits.text(session.text, model, session.model)
+            session.set_passage(self.sentences.split(text, model), session.index)
         session.set_model(model, session.gates if passing else self._gates)
         self._answer_again()
 
@@ -357,7 +396,7 @@ class Controller(Explorer):
         self._engine.set_gates(gates)
         self._engine.cancel_explain()
         if self._trace_file is None:
-            self.translate(self._session.text, self._wanted)
+            self._translate_here(self._session.text, self._wanted)
 
     def _on_load_failed(self, message: str) -> None:
         self._loading = False
@@ -378,10 +417,14 @@ class Controller(Explorer):
         if self._trace_file is not None:
             self._settle(Phase.READY, self._about_trace)
         else:
-            self.translate(self._session.text, self._wanted)
+            self._translate_here(self._session.text, self._wanted)
 
     def _on_explained(self, explanation: Explanation) -> None:
-        trace, model = explanation.trace, self._session.model
+        self._show_answer(explanation.trace, explanation.milliseconds)
+
+    def _show_answer(self, trace: Trace, milliseconds: float | None = None) -> None:
+        """`milliseconds`: what it took; None where it was there already."""
+        model = self._session.model
         assert model is not None
         is_current = not self._ask.isActive()  # else the text has changed since
         selection = opening_selection(model, trace) if self._opening else None
@@ -392,13 +435,17 @@ class Controller(Explorer):
         if is_current:
             self.gating.follow(trace)
             self._stale.stop()
-            self.unknownChanged.emit(unknown_spans(model, trace))
-            self._settle(Phase.READY, milliseconds=explanation.milliseconds)
+            self.unknownChanged.emit(self.sentences.in_text(unknown_spans(model, trace)))
+            self.sentences.add(trace)
+            self._settle(Phase.READY, milliseconds=milliseconds)
+            self.sentences.go_on()
 
     def _on_explain_failed(self, message: str) -> None:
         if not self._ask.isActive():
             self._stale.stop()
+            self.sentences.fail(message)
             self._settle(Phase.FAILED, message)
+            self.sentences.go_on()
 
 
 def _remembered(path: Path) -> str:

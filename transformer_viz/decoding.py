@@ -69,7 +69,7 @@ class Decoding(QObject):
         self.asking = ""
         self.problem = ""
         session.traceChanged.connect(self._on_trace)
-        session.textChanged.connect(self._cancel)
+        session.sentenceChanged.connect(self._cancel)
         session.modelChanged.connect(self._cancel)
         session.gatesChanged.connect(self._cancel)
         session.statusChanged.connect(self._on_status)

@@ -208,6 +208,8 @@ class Documents(QObject):
         return SavedSession(
             model=_named(None if session.model is None else session.model.path),
             text=session.text,
+            sentence_start=session.sentence_start,
+            keep_whole=controller.settings.keep_whole,
             trace=str(controller.trace_file or ""),
             search=controller.search,
             view=self._view(),
@@ -250,6 +252,7 @@ class Documents(QObject):
         self._session.change_options(**asdict(saved.options))
         self.viewWanted.emit(saved.view)
         controller.set_search(saved.search)
+        controller.set_keep_whole(saved.keep_whole)
         controller.comparison.choose_model(found.second_model)
         controller.comparison.choose_text(saved.second_text)
         another = found.model is not None and (shown is None or shown.path != found.model)
@@ -260,7 +263,7 @@ class Documents(QObject):
             file, trace = found.trace
             controller.show_trace(trace, file, saved.selection)
         else:
-            controller.translate(saved.text, saved.selection)
+            controller.translate(saved.text, saved.selection, at=saved.sentence_start)
         if found.model is not None and another:
             controller.open(found.model, gates=gates, search=saved.search)
 

@@ -66,7 +66,7 @@ class TranslationDoubts(QObject):
         self._pause.timeout.connect(self._ask)
         session.modelChanged.connect(self._on_model)
         session.traceChanged.connect(self._on_trace)
-        session.textChanged.connect(self._put_off)
+        session.sentenceChanged.connect(self._put_off)
         session.gatesChanged.connect(self._put_off)
         self._on_model(session.model)
 

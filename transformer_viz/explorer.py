@@ -53,9 +53,12 @@ class Explorer(QObject):
         """
         raise NotImplementedError
 
-    def translate(self, text: str, selection: Selection | None = None) -> None:
-        """Show this text, and its translation as soon as there is one, with this selection in it,
-        else with what is selected now."""
+    def translate(
+        self, text: str, selection: Selection | None = None, *, at: int = 0, whole: bool = False
+    ) -> None:
+        """Show the sentence of this text that is at a place in it, and its translation as soon as
+        there is one, with this selection in it, else with what is selected now. `whole`: the text
+        is one sentence, however many it has."""
         raise NotImplementedError
 
     def show_trace(

@@ -72,7 +72,7 @@ class Gating(QObject):
         self._before: tuple[Trace, Search] | None = None  # the last answer with all heads on
         self.change: Change | None = None
         self.problem = ""
-        session.textChanged.connect(self._cancel)
+        session.sentenceChanged.connect(self._cancel)
         session.gatesChanged.connect(self._cancel)
         session.modelChanged.connect(self._on_model)
         session.traceChanged.connect(self._on_trace)

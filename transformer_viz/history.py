@@ -1,4 +1,4 @@
-"""Undo and redo of what the user did: text, selection and gates, as one line of moments.
+"""Undo and redo of what the user did: text, sentence, selection and gates, as one line of moments.
 
 What follows by itself, as a selection that moves along with an edited text, changes the present
 moment and makes no new one. Hovering is not an act.
@@ -18,12 +18,17 @@ from transformer_viz.selection import Selection
 from transformer_viz.session import Session
 
 MOST_MOMENTS = 500
-PAUSE = 2.0  # seconds that end a run: of keystrokes, moves from cell to cell, scalings, stretches
+PAUSE = 2.0
+"""Seconds that end a run: of keystrokes, of moves between cells or sentences, of scalings, of
+stretches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
+    """`sentence_start`: the place in the text of the sentence shown."""
+
     text: str
+    sentence_start: int
     selection: Selection
     gates: Gates
 
@@ -44,11 +49,12 @@ class History(QObject):
         self._clock = clock
         self._past: list[Moment] = []
         self._future: list[Moment] = []
-        self._now = Moment(session.text, session.selection, session.gates)
+        self._now = Moment(session.text, session.sentence_start, session.selection, session.gates)
         self._run: str | None = None  # of what kind the last act was, if one of a run
         self._acted_at = 0.0
         self._moving = False
         session.textChanged.connect(self._on_text)
+        session.passageChanged.connect(self._on_passage)
         session.selectionChanged.connect(self._on_selection)
         session.traceChanged.connect(self._on_trace)
         session.gatesChanged.connect(self._on_gates)
@@ -85,7 +91,9 @@ class History(QObject):
         self._now = moment
         self._moving = True
         try:
-            self._controller.show(moment.text, moment.selection, moment.gates)
+            self._controller.show(
+                moment.text, moment.selection, moment.gates, at=moment.sentence_start
+            )
         finally:
             self._moving = False
         self.changed.emit()
@@ -99,7 +107,14 @@ class History(QObject):
             run, removed = "stretching", 0
         if removed > 1:
             self._run = None  # typing over a selection, or deleting it, begins a run
-        self._step(replace(self._now, text=text), run)
+        start = self._session.sentence_start
+        self._step(replace(self._now, text=text, sentence_start=start), run)
+
+    def _on_passage(self) -> None:
+        """Another sentence, by itself or, where no text has changed, as it was split anew."""
+        start = self._session.sentence_start
+        if not self._moving and start != self._now.sentence_start:
+            self._step(replace(self._now, sentence_start=start), "stepping")
 
     def _on_selection(self, selection: Selection) -> None:
         if not self._moving and selection != self._now.selection:

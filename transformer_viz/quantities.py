@@ -105,7 +105,7 @@ class Quantities(QObject):
         self._pause.timeout.connect(self._put)
         session.traceChanged.connect(self._follow)
         session.optionsChanged.connect(self._follow)
-        session.textChanged.connect(self._on_text)
+        session.sentenceChanged.connect(self._on_sentence)
         session.modelChanged.connect(self._await_trace)
         session.gatesChanged.connect(self._await_trace)
         self._follow()
@@ -143,7 +143,7 @@ class Quantities(QObject):
         else:
             self._put()
 
-    def _on_text(self) -> None:
+    def _on_sentence(self) -> None:
         """The sentence typed must not wait for what the one before has moved."""
         if self.asking:
             self._stop()

@@ -39,7 +39,7 @@ class Screenshot(QObject):
         self._drawn = QTimer(self, interval=LOOK)
         self._drawn.timeout.connect(self._save_when_drawn)
         controller.settled.connect(self._on_settled)
-        session.textChanged.connect(self._drawn.stop)  # until the other text has its answer
+        session.passageChanged.connect(self._drawn.stop)  # until the other sentence has its answer
         engine.loadFailed.connect(self._fail)
         controller.openFailed.connect(self._fail)
         QTimer.singleShot(PATIENCE, self, lambda: self._fail("The window did not settle in time."))

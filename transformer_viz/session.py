@@ -2,8 +2,8 @@
 
 Every view is a projection of the `Session`: it reads the properties, asks for a change with
 `select`, `pin`, `release`, `set_hover` or `set_gates`, and repaints when a signal says so. The
-window alone calls `set_model`, `set_text`, `set_trace` and `set_status`, with what the engine
-delivers.
+window alone calls `set_model`, `set_text`, `set_passage`, `set_trace` and `set_status`, with what
+the engine delivers.
 """
 
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from core.text.passage import Passage
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.gates import ALL_ON, Gates, gates
 from transformer_viz.linking import Place, cell_of, place_of
@@ -99,6 +100,8 @@ class Session(QObject):
 
     modelChanged = Signal(object)  # ModelInfo | None
     textChanged = Signal(str)
+    sentenceChanged = Signal(str)  # what the model is asked
+    passageChanged = Signal(object)  # Passage; also where another sentence of it is shown
     traceChanged = Signal(object)  # Trace | None
     selectionChanged = Signal(object)  # Selection
     hoverChanged = Signal(object)  # Cell
@@ -120,7 +123,8 @@ class Session(QObject):
         self._pointed: Place | None = None
         self._was_pointing = False
         self._status = Status(Phase.LOADING)
-        self._text = ""
+        self._passage = Passage()
+        self._index = 0
         self._origin = ""
 
     @property
@@ -172,7 +176,32 @@ class Session(QObject):
     @property
     def text(self) -> str:
         """The text in the source field; the trace may still belong to an older one."""
-        return self._text
+        return self._passage.text
+
+    @property
+    def passage(self) -> Passage:
+        """The text and its sentences, of which one is shown."""
+        return self._passage
+
+    @property
+    def index(self) -> int:
+        """Which sentence of the passage is shown."""
+        return self._index
+
+    @property
+    def sentence(self) -> str:
+        """What the model is asked: the sentence shown, or a text of one sentence as it is."""
+        return self._passage.question(self._index)
+
+    @property
+    def sentence_start(self) -> int:
+        """The place of the sentence shown in the text."""
+        return self._passage.spans[self._index].start
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the trace shown is of the sentence shown."""
+        return self._trace is not None and self._trace.text == self.sentence
 
     @property
     def focus(self) -> Cell:
@@ -225,9 +254,20 @@ class Session(QObject):
             self.gatesChanged.emit(self._gates)
 
     def set_text(self, text: str) -> None:
-        if text != self._text:
-            self._text = text
-            self.textChanged.emit(text)
+        """Show a text as one sentence."""
+        self.set_passage(Passage.whole(text))
+
+    def set_passage(self, passage: Passage, index: int = 0) -> None:
+        """Show this sentence of a text; all is there when the signals are sent."""
+        text, sentence, before = self.text, self.sentence, (self._passage, self._index)
+        self._passage = passage
+        self._index = max(0, min(index, len(passage.spans) - 1))
+        if self.text != text:
+            self.textChanged.emit(self.text)
+        if self.sentence != sentence:
+            self.sentenceChanged.emit(self.sentence)
+        if (self._passage, self._index) != before:
+            self.passageChanged.emit(passage)
 
     def set_trace(self, trace: Trace | None, selected: Selection | None = None) -> None:
         """Show another trace, with what is to be `selected` in it: if nothing is said, what was

@@ -48,6 +48,8 @@ class SavedSession:
     """The contents of a session file.
 
     Attributes:
+        sentence_start: the place in the text of the sentence shown.
+        keep_whole: a text of several sentences is translated as one.
         gates: for the model named.
         trace: path of the file that the trace shown came from, or nothing.
         second_text, second_model: what was chosen to compare with.
@@ -55,6 +57,8 @@ class SavedSession:
 
     model: SavedModel | None
     text: str
+    sentence_start: int = 0
+    keep_whole: bool = False
     trace: str = ""
     search: Search = field(default_factory=Search)
     view: View = View.HEATMAP

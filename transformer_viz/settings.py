@@ -66,6 +66,8 @@ class Settings:
     color_map: ColorMap = ColorMap.PAPER
     model: str = ""  # the checkpoint shown last: its path, or the name of a bundled one
     text: str | None = None  # sentence shown last, None before the first start
+    sentence_start: int = 0  # the place in it of the sentence shown
+    keep_whole: bool = False  # a text of several sentences is translated as one
     trace: str = ""  # the file shown last in place of a translation
     selection: Selection | None = None  # shown last, in that sentence
     second_text: str | None = None  # compared with last
@@ -307,6 +309,8 @@ _CHECKS: dict[str, Check[Any]] = {
     "color_map": one_of(ColorMap),
     "model": string,
     "text": optional(string),
+    "sentence_start": whole(0, 2**31),
+    "keep_whole": boolean,
     "trace": string,
     "selection": optional(record(Selection)),
     "second_text": optional(string),

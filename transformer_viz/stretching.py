@@ -17,13 +17,14 @@ MOST_WORDS = 64
 
 
 class Stretching(QObject):
-    """While `words` is not 0, the session shows `own` with this many inserted words.
+    """While `words` is not 0, the session shows `own` with this many words inserted into the
+    sentence shown.
 
-    `restore` brings back the user's own sentence. Editing the text or opening something else ends
-    it too, and that stays.
+    `restore` brings back the user's own text. Editing it, another sentence of it or opening
+    something else ends it too, and that stays.
 
     Attributes:
-        own: the sentence as the user wrote it, while it is stretched.
+        own: the text as the user wrote it, while it is stretched.
         words: how many are inserted, or will be as soon as they arrive.
         moving: whether the text that changes right now is changed from here.
         problem: why no words can be inserted, in one sentence.
@@ -39,20 +40,21 @@ class Stretching(QObject):
         from_file: Callable[[], bool],
         parent: QObject | None = None,
     ) -> None:
-        """Follow the session. `show`: puts a text in place of the one shown and translates it, with
-        a selection or with what is selected now; `from_file`: whether what is shown was read from a
-        file, so that it could not be brought back."""
+        """Follow the session. `show`: puts a text in place of the one shown and translates the
+        sentence at the same place, with a selection or with what is selected now; `from_file`: whether what is shown was
+        read from a file, so that it could not be brought back."""
         super().__init__(parent)
         self._session = session
         self._engine = engine
         self._show_text = show
         self._from_file = from_file
         self.own: str | None = None
+        self._passage, self._index = session.passage, session.index  # of it
         self._selection = session.selection  # in the own sentence
         self.words = 0
         self.moving = False
         self.problem = ""
-        session.textChanged.connect(self._on_text)
+        session.passageChanged.connect(self._on_passage)
 
     @property
     def active(self) -> bool:
@@ -82,14 +84,16 @@ class Stretching(QObject):
         if words == 0:
             self.restore()
             return
+        session = self._session
         if self.own is None:
-            self._selection = self._session.selection
-        own = self._session.text if self.own is None else self.own
-        self.own, self.words, self.problem = own, words, ""
+            self._selection = session.selection
+            self._passage, self._index = session.passage, session.index
+        passage, index = self._passage, self._index
+        self.own, self.words, self.problem = passage.text, words, ""
         self._engine.ask(
             LANE,
-            lambda backend, context: backend.stretch(own, words, context),
-            done=self._show,
+            lambda backend, context: backend.stretch(passage.sentence(index), words, context),
+            done=lambda stretched: self._show(passage.with_sentence(index, stretched)),
             failed=self._fail,
         )
         self.changed.emit()
@@ -122,7 +126,7 @@ class Stretching(QObject):
         self.problem = problem
         self.changed.emit()
 
-    def _on_text(self) -> None:
+    def _on_passage(self) -> None:
         if not self.moving and self.active:
             self._leave()
 

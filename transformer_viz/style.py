@@ -126,8 +126,11 @@ def style_sheet(theme: Theme) -> str:
         border: 1px solid {t.border}; border-radius: 4px; padding: 0;
         selection-background-color: {t.accent}; selection-color: {t.on_accent};
     }}
+    QPlainTextEdit[role="quiet"] {{ background: transparent; border-color: transparent; }}
     QAbstractSpinBox QLineEdit {{ border: none; background: transparent; }}
-    QPlainTextEdit:focus, QLineEdit:focus {{ border-color: {t.accent}; }}
+    QPlainTextEdit:focus, QPlainTextEdit[role="quiet"]:focus, QLineEdit:focus {{
+        border-color: {t.accent};
+    }}
     QLineEdit[refused="true"] {{ color: {t.error}; border-color: {t.error}; }}
     QProgressBar {{ background: {t.line}; border: none; border-radius: 4px; }}
     QProgressBar::chunk {{ background: {t.accent}; border-radius: 4px; }}

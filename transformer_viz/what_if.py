@@ -65,7 +65,7 @@ class WhatIf(QObject):
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
         self._pause.timeout.connect(self._ask)
         session.modelChanged.connect(self._on_model)
-        session.textChanged.connect(self._on_text)
+        session.sentenceChanged.connect(self._on_sentence)
         session.traceChanged.connect(self._on_trace)
 
     def change(self, **changes: object) -> None:
@@ -93,7 +93,7 @@ class WhatIf(QObject):
                 failed=self._show_table_problem,
             )
 
-    def _on_text(self) -> None:
+    def _on_sentence(self) -> None:
         """The sentence typed must not wait for the variant of the one before; what is shown
         belongs to the session's trace and stays with it."""
         if self.variant is None:

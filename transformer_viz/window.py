@@ -51,6 +51,7 @@ from transformer_viz.views.measured_heads import MeasuredHeads
 from transformer_viz.views.message_bar import MessageBar
 from transformer_viz.views.model_bar import ModelBar
 from transformer_viz.views.progress_strip import ProgressStrip
+from transformer_viz.views.sentence_strip import SentenceStrip
 from transformer_viz.views.source_field import LINE_HEIGHT, SourceField
 from transformer_viz.views.spotlight import Spotlight
 from transformer_viz.views.stage import Stage
@@ -128,9 +129,11 @@ class Window(Host):
     def views(self) -> QWidget:
         return self.stage
 
-    def show_text(self, text: str, selection: Selection | None = None) -> None:
+    def show_text(
+        self, text: str, selection: Selection | None = None, *, at: int = 0, whole: bool = False
+    ) -> None:
         self.source.set_text(text)
-        self._controller.translate(self.source.text(), selection)
+        self._controller.translate(self.source.text(), selection, at=at, whole=whole)
 
     def show_notice(self, text: str) -> None:
         self.notice.show_message(text)
@@ -149,7 +152,9 @@ class Window(Host):
     def is_drawing(self) -> bool:
         """Whether some picture is still being computed beside the event loop, or painted in it."""
         computing = any(stream.running for stream in self.findChildren(Stream))
-        asking = self._controller.quantities.asking or self._controller.doubts.asking
+        controller = self._controller
+        parts = controller.quantities, controller.doubts, controller.sentences
+        asking = any(part.asking for part in parts)
         return computing or asking or not self.stage.links.canvas.complete
 
     # -- composition
@@ -173,6 +178,8 @@ class Window(Host):
         self._documents.fill_samples(samples, self.choose_sample, self.compare_pair)
         self.samples.setMenu(samples)
         set_height(self.samples, LINE_HEIGHT)
+        choose = self._controller.choose_sentence
+        self.sentences = SentenceStrip(session, self._controller.sentences, choose)
         self.chips = TargetChips(session, self._spotlight)
         self.doubt_line = DoubtLine(self._controller.doubts)
         self.captions = LanguageCaptions(session, LINE_HEIGHT)
@@ -201,9 +208,10 @@ class Window(Host):
         grid.addWidget(self.captions.source, 0, 0, top)
         grid.addWidget(self.source, 0, 1)
         grid.addWidget(self.samples, 0, 2, top)
-        grid.addWidget(self.captions.target, 1, 0, top)
-        grid.addWidget(self.chips, 1, 1, 1, 2)
-        grid.addWidget(self.doubt_line, 2, 1, 1, 2)
+        grid.addWidget(self.sentences, 1, 1, 1, 2)
+        grid.addWidget(self.captions.target, 2, 0, top)
+        grid.addWidget(self.chips, 2, 1, 1, 2)
+        grid.addWidget(self.doubt_line, 3, 1, 1, 2)
         grid.setColumnStretch(1, 1)
         central = QWidget()
         column = QVBoxLayout(central)
@@ -220,6 +228,7 @@ class Window(Host):
         controller = self._controller
         self.source.textEdited.connect(self._on_edited)
         self.source.cut.connect(self.show_notice)
+        self.source.sentenceChosen.connect(controller.choose_sentence)
         self.source.submitted.connect(lambda _text: controller.remember_text())
         self.model_bar.searchChanged.connect(controller.set_search)
         self.captions.chosen.connect(controller.choose_language)
@@ -232,6 +241,7 @@ class Window(Host):
         documents.pathChanged.connect(self._show_title)
         documents.unsaved.changed.connect(self._show_title)
         controller.comparison.textWanted.connect(self.choose_text)
+        controller.comparison.sentenceWanted.connect(self.choose_sentence)
         controller.unknownChanged.connect(self.source.set_unknown)
         controller.settingsChanged.connect(self._show_settings)
         controller.settled.connect(self._show_hint)
@@ -251,6 +261,11 @@ class Window(Host):
         self.show_text(self._controller.in_language(text))
         self._controller.remember_text()
 
+    def choose_sentence(self, text: str) -> None:
+        """Another one in place of the sentence shown."""
+        self._controller.replace_sentence(self._controller.in_language(text))
+        self._controller.remember_text()
+
     def choose_sample(self, text: str) -> None:
         """Show a sample with the head that shows its subject."""
         self.choose_text(text)
@@ -267,7 +282,7 @@ class Window(Host):
         self._controller.comparison.choose_pair(pair)
 
     def _on_edited(self, text: str) -> None:
-        self._controller.translate(text)
+        self._controller.translate(text, at=self.source.caret)
         self.make_room()
 
     def edit_text(self) -> None:
@@ -308,6 +323,7 @@ class Window(Host):
     def _panels(self) -> list[QWidget]:
         return [
             self.source,
+            self.sentences.text,
             self.chips,
             self.heads_map,
             self.stage,
@@ -364,6 +380,7 @@ class Window(Host):
         self.source.set_history(settings.history)
         self.model_bar.set_search(self._controller.search, settings.beam_size)
         self.commands["beam" if settings.beam > 1 else "greedy"].setChecked(True)
+        self.commands["keep_whole"].setChecked(settings.keep_whole)
         self.commands[f"theme_{settings.theme}"].setChecked(True)
         self.commands[f"color_map_{settings.color_map}"].setChecked(True)
         self._themes.set_choice(settings.theme)
@@ -382,6 +399,7 @@ class Window(Host):
             self.progress,
             self.model_bar,
             self.source,
+            self.sentences,
             self.chips,
             self.gate_bar,
             self.heads_map,

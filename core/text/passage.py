@@ -54,8 +54,21 @@ class Passage:
 
     def question(self, index: int) -> str:
         """Return one of ``questions``."""
+        return self._prefix(index) + self.sentence(index)
+
+    def start(self, index: int) -> int:
+        """Return where a sentence begins, or the last one where there are fewer."""
+        return self.spans[min(index, len(self.spans) - 1)].start
+
+    def sentence(self, index: int) -> str:
+        """Return the characters of a sentence, as they are in the text."""
         start, end = self.spans[index]
-        return self._prefix(index) + self.text[start:end]
+        return self.text[start:end]
+
+    def with_sentence(self, index: int, sentence: str) -> str:
+        """Return the text with another sentence in this place."""
+        start, end = self.spans[index]
+        return self.text[:start] + sentence + self.text[end:]
 
     def origin(self, index: int) -> int:
         """Return the place in the text where a question has its first character.
@@ -75,13 +88,19 @@ class Passage:
 
         Where the text has none, as in Chinese, a space separates those that end as in English.
         """
-        parts = [translations[0]]
-        for index in range(1, len(self.spans)):
-            gap = self.text[self.spans[index - 1].end : self.spans[index].start]
-            if not gap and not parts[-1].endswith(tuple(WIDE_STOPS)):
-                gap = " "
-            parts += [gap, translations[index]]
-        return "".join(parts)
+        return self.placed(translations)[0]
+
+    def placed(self, translations: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
+        """Return the same, and where in it each translation is."""
+        text = ""
+        spans: list[Span] = []
+        for index, translation in enumerate(translations):
+            if index:
+                gap = self.text[self.spans[index - 1].end : self.spans[index].start]
+                text += gap or " " * (not text.endswith(tuple(WIDE_STOPS)))
+            spans.append(Span(len(text), len(text) + len(translation)))
+            text += translation
+        return text, tuple(spans)
 
     def _prefix(self, index: int) -> str:
         return f"{self.token} " if self.token and index else ""

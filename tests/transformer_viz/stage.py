@@ -90,6 +90,7 @@ class FakeBackend:
         self.gate = threading.Event()
         self.gate.set()
         self.explained: list[tuple[str, Search]] = []
+        self.translated: list[tuple[str, ...]] = []
         self.compared: list[tuple[Path, str]] = []
         self.asked: list[tuple[str, Search, bool, int | None]] = []  # of `what_if`
         self.decomposed: list[Trace] = []  # by `contributions`
@@ -118,6 +119,13 @@ class FakeBackend:
         if "boom" in text:
             raise UserError("Cannot translate this.")
         return word_trace(text, *["OFF"] * len(silenced(self.gates)))
+
+    def translate(self, texts: Sequence[str], search: Search, context: Context) -> tuple[str, ...]:
+        self.translated.append(tuple(texts))
+        self.gate.wait(10)
+        if any("boom" in text for text in texts):
+            raise UserError("Cannot translate this.")
+        return tuple(word_trace(text).translation for text in texts)
 
     def compare(
         self, path: Path, text: str, search: Search, context: Context

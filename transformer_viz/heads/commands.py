@@ -21,6 +21,7 @@ from transformer_viz.heads.report import Evidence
 from transformer_viz.heads.resolving import Resolving
 from transformer_viz.heads.showing import EvidenceShowing
 from transformer_viz.options import ColorMap
+from transformer_viz.selection import Selection
 from transformer_viz.session import Session
 from transformer_viz.theme import Theme
 from transformer_viz.views.dock import Dock
@@ -49,7 +50,7 @@ class HeadsCommands(QObject):
         self._analysis = analysis
         self._resolving = resolving
         self._mattering = mattering
-        self._showing = EvidenceShowing(session, explorer, host.show_text, score_target, self)
+        self._showing = EvidenceShowing(session, explorer, self._show_whole, score_target, self)
         self.panel: HeadsPanel | None = None
         self.dock: Dock | None = None
 
@@ -139,7 +140,11 @@ class HeadsCommands(QObject):
         sentence = resolving.sentence
         if sentence is not None:
             self._host.show_a_map()
-            self._host.show_text(sentence.text, resolving.selection(head))
+            self._show_whole(sentence.text, resolving.selection(head))
+
+    def _show_whole(self, text: str, selection: Selection) -> None:
+        """As one sentence, as it was measured."""
+        self._host.show_text(text, selection, whole=True)
 
     def _ask_for_csv(self) -> None:
         model, panel = self._session.model, self.panel

@@ -30,6 +30,7 @@ class _Own:
     """What the explorer showed before: the user's own text, or a trace from a file."""
 
     text: str
+    sentence_start: int
     selection: Selection
     trace: Trace | None
     file: Path | None
@@ -178,17 +179,19 @@ class Replay(QObject):
         if own.file is not None and own.trace is not None:
             self._explorer.show_trace(own.trace, own.file, selection)
         elif own.trace is not None:
-            self._explorer.translate(own.text)  # another model may have been opened meanwhile
+            # another model may have been opened meanwhile
+            self._explorer.translate(own.text, at=own.sentence_start)
             self._session.set_trace(own.trace, selection)
         else:
-            self._explorer.translate(own.text, selection)
+            self._explorer.translate(own.text, selection, at=own.sentence_start)
 
     # Beginning and ending
 
     def _begin(self) -> None:
         session = self._session
         selection, trace = session.selection, session.trace
-        self._own = _Own(session.text, selection, trace, self._explorer.trace_file)
+        start, file = session.sentence_start, self._explorer.trace_file
+        self._own = _Own(session.text, start, selection, trace, file)
         self._chosen = selection, trace
         best = self.best_head
         if best is not None:

@@ -144,7 +144,7 @@ class DecodingView(StageView):
     def _grow_tree(self, trace: Trace) -> None:
         """With beam search in use, as soon as the translation belongs to the text."""
         decoding = self._decoding
-        settled = self.session.status.phase is Phase.READY and trace.text == self.session.text
+        settled = self.session.status.phase is Phase.READY and self.session.is_answered
         if settled and not (decoding.is_greedy or decoding.problem or decoding.obstacle):
             decoding.grow_tree()
 

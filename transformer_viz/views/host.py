@@ -25,8 +25,11 @@ class Host(QMainWindow):
         """The views in the middle, which take the keyboard when a panel is hidden."""
         raise NotImplementedError
 
-    def show_text(self, text: str, selection: Selection | None = None) -> None:
-        """Put a text into the source field and translate it."""
+    def show_text(
+        self, text: str, selection: Selection | None = None, *, at: int = 0, whole: bool = False
+    ) -> None:
+        """Put a text into the source field and translate the sentence at a place in it, or the
+        whole of it as one."""
         raise NotImplementedError
 
     def show_a_map(self) -> None:

@@ -1,58 +1,35 @@
-"""The sentence to translate: plain text, one to three lines, with unknown words underlined and
-the words that are looked at shaded."""
+"""The text to translate: plain text, one to three lines, with unknown words underlined and the
+words that are looked at shaded. Of several sentences one is shown, and the cursor chooses it."""
 
-import math
-from bisect import bisect_left
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import (
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
-    QResizeEvent,
     QTextCharFormat,
     QTextCursor,
-    QTextFormat,
 )
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from transformer_viz.drawing.shading import shaded
-from transformer_viz.edits import common_ends
 from transformer_viz.languages import TRAINED, UNKNOWN
 from transformer_viz.linking import Place, source_shades
 from transformer_viz.session import MAX_CHARACTERS, Session
 from transformer_viz.style import set_role
-from transformer_viz.text_size import set_font
 from transformer_viz.theme import GRID, LIGHT, Theme
+from transformer_viz.views.growing_text import GrowingText, clean
 from transformer_viz.views.spotlight import Spotlight
 from transformer_viz.views.text_line import PlainLabel
 
 MOST_LINES = 3
-_MARGIN = 3
 LINE_HEIGHT = 8 * GRID
 """Of a field of one line, with usual text."""
 COUNTED_FROM = 0.8  # of the limit: the share from which the counter shows
 FAINTEST = 0.02  # a smaller weight shades nothing
-_ROLE = QTextFormat.Property.UserProperty  # of a mark in the text
-_UNKNOWN, _LIT = "unknown", "lit"
+_UNKNOWN, _LIT, _OTHERS = "unknown", "lit", "others"  # marks in the text
 _PROMPT = "Type a sentence…"
-_LINE_ENDS = str.maketrans(dict.fromkeys("\r\v\f\x85\u2028\u2029", "\n"))
-
-
-def clean(text: str) -> str:
-    """Return text as it may enter the field: line ends are \\n, other control characters are
-    removed."""
-    text = text.replace("\r\n", "\n").translate(_LINE_ENDS)
-    return "".join(c for c in text if c in "\n\t" or (c >= " " and c != "\x7f"))
-
-
-def utf16_offsets(text: str) -> list[int]:
-    """The position in UTF-16 units, as Qt counts, of each character and of the end."""
-    offsets = [0]
-    for character in text:
-        offsets.append(offsets[-1] + (2 if ord(character) > 0xFFFF else 1))
-    return offsets
 
 
 class SourceField(QWidget):
@@ -60,6 +37,7 @@ class SourceField(QWidget):
 
     textEdited = Signal(str)  # by the user: typing, pasting, undo, history
     submitted = Signal(str)
+    sentenceChosen = Signal(int)  # by the cursor, of several
     cut = Signal(str)  # a sentence: not all of what was pasted or dropped fits
 
     def __init__(
@@ -82,6 +60,7 @@ class SourceField(QWidget):
         self.setFocusProxy(self.editor)
 
         self.editor.textChanged.connect(self._on_changed)
+        self.editor.cursorPositionChanged.connect(self._on_caret)
         self.editor.entered.connect(lambda: self.submitted.emit(self.text()))
         self.editor.pointed.connect(self._point)
         self.editor.shortened.connect(
@@ -91,11 +70,17 @@ class SourceField(QWidget):
             )
         )
         spotlight.changed.connect(self._show_light)
+        session.passageChanged.connect(self._show_sentence)
         self.set_language(TRAINED.source)
         self.set_text(session.text)
 
     def text(self) -> str:
         return self.editor.toPlainText()
+
+    @property
+    def caret(self) -> int:
+        """The character that the cursor is before."""
+        return self.editor.caret
 
     def set_text(self, text: str) -> None:
         """Replace the text, without `textEdited`."""
@@ -112,7 +97,8 @@ class SourceField(QWidget):
 
     def set_unknown(self, spans: Sequence[tuple[int, int]]) -> None:
         """Underline [start, end) characters of the text; the marks move with later edits."""
-        self.editor.underline(spans, self._theme)
+        look = _underline(self._theme)
+        self.editor.mark(_UNKNOWN, [(start, end, look) for start, end in spans])
 
     def set_history(self, texts: Sequence[str]) -> None:
         """Set the sentences to walk through, the newest first."""
@@ -120,7 +106,8 @@ class SourceField(QWidget):
 
     def apply_theme(self, theme: Theme) -> None:
         self._theme = theme
-        self.editor.recolor_underlines(theme)
+        self.editor.restyle(_UNKNOWN, _underline(theme))
+        self._show_sentence()
         self._show_light()
 
     # Pointing at words
@@ -128,28 +115,65 @@ class SourceField(QWidget):
     def _point(self, character: int | None) -> None:
         """Point at the token of this character, unless the text runs ahead of its trace."""
         trace, place = self._session.trace, None
-        if trace is not None and character is not None and trace.text == self.text():
+        if trace is not None and character is not None and self._is_answered():
+            character -= self._origin()
             for index, token in enumerate(trace.source_tokens):
                 if token.start <= character < token.end:
                     place = Place("source", index)
         self._session.point(place)
+
+    def _is_answered(self) -> bool:
+        """Whether the trace shown is of the sentence shown."""
+        return self._session.is_answered and self._session.text == self.text()
+
+    def _origin(self) -> int:
+        """Where the text of the trace begins in the text."""
+        return self._session.passage.origin(self._session.index)
 
     def _show_light(self) -> None:
         """Shade the words that are looked at, underline the one pointed at; while the text runs
         ahead of its trace the shades stay with their words."""
         trace, linked = self._session.trace, self._spotlight.linked
         if trace is None or linked is None:
-            self.editor.shade([])
-        elif trace.text == self.text():
+            self.editor.mark(_LIT, [])
+        elif self._is_answered():
+            origin, first = self._origin(), self._session.sentence_start
             pointed = linked.place.index if linked.place.side == "source" else None
             marks = []
             for index, weight in enumerate(source_shades(trace, linked)):
                 token = trace.source_tokens[index]
                 word = trace.text[token.start : token.end].lstrip()
-                if word and (weight >= FAINTEST or index == pointed):
+                end = origin + token.end
+                if word and end > first and (weight >= FAINTEST or index == pointed):
                     look = _lit(self._theme, weight, pointed=index == pointed)
-                    marks.append((token.end - len(word), token.end, look))
-            self.editor.shade(marks)
+                    marks.append((end - len(word), end, look))
+            self.editor.mark(_LIT, marks)
+
+    # One of several sentences
+
+    def _show_sentence(self) -> None:
+        """Let the others step back, and the cursor be in the one that is shown."""
+        session, text = self._session, self.text()
+        if len(session.passage.spans) < 2 or session.text != text:
+            self.editor.mark(_OTHERS, [])
+            return
+        start, end = session.passage.spans[session.index]
+        look = QTextCharFormat()
+        look.setForeground(self._theme.color("faint"))
+        self.editor.mark(_OTHERS, [(0, start, look), (end, len(text), look)])
+        if session.passage.at(self.editor.caret) != session.index:
+            self._setting = True
+            self.editor.set_caret(start)
+            self._setting = False
+
+    def _on_caret(self) -> None:
+        """Wherever the user puts it, unless the text is selected or runs ahead of the session."""
+        session, editor = self._session, self.editor
+        several = len(session.passage.spans) > 1
+        if several and not self._setting and not editor.textCursor().hasSelection():
+            index = session.passage.at(editor.caret)
+            if index != session.index and session.text == self.text():
+                self.sentenceChosen.emit(index)
 
     def _on_changed(self) -> None:
         count = len(self.text())
@@ -160,97 +184,25 @@ class SourceField(QWidget):
             self.textEdited.emit(self.text())
 
 
-class _Editor(QPlainTextEdit):
+class _Editor(GrowingText):
     entered = Signal()
     shortened = Signal(int)  # how many characters were not inserted
     pointed = Signal(object)  # the character under the pointer: int | None
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(MOST_LINES)
         self._pointed: int | None = None
-        self._shades: list[QTextEdit.ExtraSelection] = []
         self.viewport().setMouseTracking(True)
         self.history: tuple[str, ...] = ()
         self._place = -1  # in the history; -1 is the draft
         self._draft = ""
         self._walking = False
-        set_font(self, 1.1)
-        self.setTabChangesFocus(True)
         self.setUndoRedoEnabled(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.textChanged.connect(self._leave_history)
-        self.document().setDocumentMargin(_MARGIN)
-        self.setViewportMargins(GRID, _MARGIN, GRID, 0)
-        self.document().documentLayout().documentSizeChanged.connect(self._grow)
-        self._grow()
-
-    def replace_text(self, text: str) -> None:
-        """Change only what differs, so that the cursor and the marks stay at their words."""
-        old, new = self.toPlainText(), clean(text)
-        start, kept = common_ends(old, new)
-        offsets = utf16_offsets(old)
-        cursor = QTextCursor(self.document())
-        cursor.setPosition(offsets[start])
-        cursor.setPosition(offsets[len(old) - kept], QTextCursor.MoveMode.KeepAnchor)
-        cursor.insertText(new[start : len(new) - kept])
-        self.setTextCursor(cursor)
-
-    # Marks: extra selections, whose cursors Qt moves along with edits
-
-    def underline(self, spans: Sequence[tuple[int, int]], theme: Theme) -> None:
-        """Mark [start, end) characters as unknown, in place of those marked before."""
-        marks = [(start, end, _underline(theme)) for start, end in spans]
-        self._replace_marks(_UNKNOWN, marks)
-
-    def shade(self, marks: Sequence[tuple[int, int, QTextCharFormat]]) -> None:
-        """Give [start, end) characters a look, in place of those that had one before."""
-        self._replace_marks(_LIT, marks)
-
-    def recolor_underlines(self, theme: Theme) -> None:
-        selections = self.extraSelections()
-        for selection in selections:
-            if selection.format.property(_ROLE) == _UNKNOWN:
-                selection.format = _underline(theme)
-        self.setExtraSelections(selections)
-
-    def _replace_marks(self, role: str, marks: Sequence[tuple[int, int, QTextCharFormat]]) -> None:
-        kept = [one for one in self.extraSelections() if one.format.property(_ROLE) != role]
-        if not marks and len(kept) == len(self.extraSelections()):
-            return
-        offsets = utf16_offsets(self.toPlainText())
-        last = len(offsets) - 1
-        for start, end, look in marks:
-            selection = QTextEdit.ExtraSelection()
-            selection.cursor = QTextCursor(self.document())
-            selection.cursor.setPosition(offsets[min(start, last)])
-            keep = QTextCursor.MoveMode.KeepAnchor
-            selection.cursor.setPosition(offsets[min(end, last)], keep)
-            selection.format = look
-            kept.append(selection)
-        self.setExtraSelections(kept)
-
-    def _character_at(self, point: QPoint) -> int | None:
-        """The character whose box contains a point of the viewport."""
-        offsets = utf16_offsets(self.toPlainText())
-        near = bisect_left(offsets, self.cursorForPosition(point).position())
-        for character in (near - 1, near):
-            if not 0 <= character < len(offsets) - 1:
-                continue
-            start, end = (self._edge(offsets[at]) for at in (character, character + 1))
-            low, high = sorted((start.x(), end.x()))
-            inside = low <= point.x() < high and start.top() <= point.y() <= start.bottom()
-            if inside and start.top() == end.top():
-                return character
-        return None
-
-    def _edge(self, position: int) -> QRect:
-        cursor = QTextCursor(self.document())
-        cursor.setPosition(position)
-        return self.cursorRect(cursor)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
-        self._set_pointed(self._character_at(event.position().toPoint()))
+        self._set_pointed(self.character_at(event.position().toPoint()))
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
@@ -288,23 +240,6 @@ class _Editor(QPlainTextEdit):
         if end:
             edge.movePosition(QTextCursor.MoveOperation.End)
         return self.cursorRect(edge).top() == self.cursorRect().top()
-
-    # Size
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._grow()
-
-    def _grow(self) -> None:
-        """As high as the text, between one line and `MOST_LINES`."""
-        lines = max(1, math.ceil(self.document().size().height()))
-        policy = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-        if lines > MOST_LINES:
-            lines, policy = MOST_LINES, Qt.ScrollBarPolicy.ScrollBarAlwaysOn
-        self.setVerticalScrollBarPolicy(policy)
-        # below less than a margin and one pixel, Qt counts the last line as hidden and scrolls
-        text = lines * self.cursorRect().height() + 3 * _MARGIN + 1
-        self.setFixedHeight(text + _MARGIN + 2 * self.frameWidth())
 
     # Events
 
@@ -350,7 +285,6 @@ class _Editor(QPlainTextEdit):
 
 def _underline(theme: Theme) -> QTextCharFormat:
     result = QTextCharFormat()
-    result.setProperty(_ROLE, _UNKNOWN)
     result.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
     result.setUnderlineColor(theme.color("warning"))
     return result
@@ -358,7 +292,6 @@ def _underline(theme: Theme) -> QTextCharFormat:
 
 def _lit(theme: Theme, weight: float, *, pointed: bool) -> QTextCharFormat:
     result = QTextCharFormat()
-    result.setProperty(_ROLE, _LIT)
     result.setBackground(shaded(theme, weight))
     if pointed:
         result.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
