@@ -47,6 +47,10 @@ PANEL_KEYS: dict[str, tuple[Keys, ...]] = {
         Keys("Return", "add the sentence to the history"),
         Keys("Return", "new line", "Shift+"),
     ),
+    "whole translation": (
+        Keys(_ARROWS, "choose another sentence"),
+        Keys("C", "copy what is selected", "Ctrl+"),
+    ),
     "German text": (
         Keys("Left Right", "previous, next token"),
         Keys("Home End", "first, last token"),

@@ -179,7 +179,7 @@ def test_nothing_is_computed_unwatched(stage: Stage, comparison: Comparison, qtb
 
 
 def test_swapping_sentences(stage: Stage, comparison: Comparison, qtbot: QtBot) -> None:
-    comparison.textWanted.connect(stage.controller.translate)
+    comparison.sentenceWanted.connect(stage.controller.replace_sentence)
     comparison.choose_text("b")
     show(qtbot, comparison, "a b it c", "b")
     comparison.swap()

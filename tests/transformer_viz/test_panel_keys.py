@@ -33,7 +33,9 @@ PROBES = (
     *ascii_uppercase,
 )
 SYNONYMS = {"=": "+", "Backspace": "Del"}  # the same key without Shift, and a second name
-FIELD = "English text"  # an editor takes every key; test_source_field.py has those that are ours
+FIELD, WHOLE = "English text", "whole translation"
+"""Of an editor and of its read-only sister the keys are Qt's but for those that are tested in
+test_source_field.py and test_sentences_in_window.py."""
 
 
 @pytest.fixture
@@ -75,6 +77,7 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
     chart.read_off(1)
     yield {
         FIELD: window.source.editor,
+        WHOLE: window.sentences.text,
         "German text": window.chips,
         "heads map": window.heads_map.picture,
         "heatmap": stage.heatmap,
@@ -114,7 +117,7 @@ def test_every_panel_takes_its_keys_and_no_others(panels: dict[str, QWidget]) ->
     assert set(panels) == set(PANEL_KEYS)
     wrong = []
     for panel, widget in panels.items():
-        if panel == FIELD:
+        if panel in (FIELD, WHOLE):
             continue
         said = [sequence for keys in PANEL_KEYS[panel] for sequence in keys.sequences]
         wrong += [(panel, "not", one.toString()) for one in said if not takes(widget, one)]

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QToolTip, QWidge
 from core.text.sentences import Span
 from transformer_viz.sentences import Answer, Sentences
 from transformer_viz.session import Session
+from transformer_viz.text_size import set_height
 from transformer_viz.theme import GRID, LIGHT, Theme, set_role
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.growing_text import GrowingText, clean
@@ -17,8 +18,9 @@ from transformer_viz.views.transport import transport_icon
 from transformer_viz.views.wording import plain_tooltip
 
 MOST_LINES = 2
+HEIGHT = 7 * GRID
 PENDING, FAILED, EMPTY = "…", "⚠", "–"
-_OTHERS = "others"  # a mark
+_SENTENCES = "sentences"  # marks
 
 
 class SentenceStrip(QWidget):
@@ -41,6 +43,8 @@ class SentenceStrip(QWidget):
         self.position = QLabel()
         self.position.setAccessibleName("Sentence shown")
         set_role(self.position, "soft")
+        for widget in (self.back, self.forward, self.position):
+            set_height(widget, HEIGHT)
         self.text = _Text(self._explanation)
         self.text.cursorPositionChanged.connect(self._on_caret)
         row = QHBoxLayout(self)
@@ -50,7 +54,6 @@ class SentenceStrip(QWidget):
             row.addWidget(widget, 0, Qt.AlignmentFlag.AlignTop)
         row.addSpacing(GRID)
         row.addWidget(self.position, 0, Qt.AlignmentFlag.AlignTop)
-        row.addSpacing(GRID)
         row.addWidget(self.text, 1)
         for changed in (session.passageChanged, session.traceChanged, sentences.changed):
             changed.connect(self._follow)
@@ -80,11 +83,16 @@ class SentenceStrip(QWidget):
         if self._at(self.text.caret) != index:
             self.text.set_caret(self._spans[index].start)
         self._setting = False
-        look = QTextCharFormat()
-        look.setForeground(self._theme.color("faint"))
-        start, end = self._spans[index]
-        self.text.mark(_OTHERS, [(0, start, look), (end, len(text), look)])
+        self._mark(*self._spans[index], len(text))
         announce(self.text, f"Sentence {position}: {said[index]}")
+
+    def _mark(self, start: int, end: int, length: int) -> None:
+        """The sentence shown stands on a ground of its own, the others step back."""
+        shown, other = QTextCharFormat(), QTextCharFormat()
+        shown.setBackground(self._theme.color("accent_soft"))
+        other.setForeground(self._theme.color("soft"))
+        marks = [(start, end, shown), (0, start, other), (end, length, other)]
+        self.text.mark(_SENTENCES, marks)
 
     def _said(self, number: int, answer: Answer | None) -> str:
         """The translation of a sentence, of the one shown that of its trace."""

@@ -159,7 +159,7 @@ class SourceField(QWidget):
             return
         start, end = session.passage.spans[session.index]
         look = QTextCharFormat()
-        look.setForeground(self._theme.color("faint"))
+        look.setForeground(self._theme.color("soft"))
         self.editor.mark(_OTHERS, [(0, start, look), (end, len(text), look)])
         if session.passage.at(self.editor.caret) != session.index:
             self._setting = True

@@ -14,7 +14,8 @@ from transformer_viz.drawing.shading import shaded
 from transformer_viz.linking import Place
 from transformer_viz.session import MAX_CHARACTERS, Session
 from transformer_viz.theme import DARK, LIGHT
-from transformer_viz.views.source_field import SourceField, clean, utf16_offsets
+from transformer_viz.views.growing_text import clean, utf16_offsets
+from transformer_viz.views.source_field import SourceField
 from transformer_viz.views.spotlight import Spotlight
 
 
