@@ -16,7 +16,7 @@ from transformer_viz.options import ThemeChoice
 from transformer_viz.palette import Palette
 from transformer_viz.session import Phase, Search
 from transformer_viz.settings import SettingsFile
-from transformer_viz.theme import ThemeManager
+from transformer_viz.style import ThemeManager
 from transformer_viz.views.growing_text import role_of
 from transformer_viz.window import Window
 

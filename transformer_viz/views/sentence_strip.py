@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QToolTip, QWidge
 from core.text.sentences import Span
 from transformer_viz.sentences import Answer, Sentences
 from transformer_viz.session import Session
+from transformer_viz.style import set_role
 from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, LIGHT, Theme, set_role
+from transformer_viz.theme import GRID, LIGHT, Theme
 from transformer_viz.views.accessibility import announce
 from transformer_viz.views.growing_text import GrowingText, clean
 from transformer_viz.views.transport import transport_icon
