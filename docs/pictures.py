@@ -122,6 +122,14 @@ PICTURES = (
         name="linked", shows=looks("es", "it"), part="", acts=(TRANSLATED, point_at_target("es"))
     ),
     Picture(
+        name="sentences",
+        shows=translation("Es schlief."),
+        text="The animal was tired. It slept. The king bought a house.",
+        part="",
+        size=(1280, 560),
+        acts=(run("next_sentence"),),
+    ),
+    Picture(
         name="heads-map",
         shows=ordered_by("previous"),
         options=ViewOptions(order="previous"),

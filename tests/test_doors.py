@@ -73,6 +73,8 @@ APP_VALUES = {
     *("core.analysis.composition", "core.analysis.contributions", "core.analysis.interval"),
     "core.analysis.verdict",
     *(
+        "core.text.passage",
+        "core.text.sentences",
         "core.text.tokens",
         "core.text.words",
         "core.text.function_words",
