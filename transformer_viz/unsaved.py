@@ -48,7 +48,7 @@ class Unsaved(QObject):
         self._appearing = False
         self._there = False
         for signal in (
-            session.textChanged,
+            session.passageChanged,
             session.traceChanged,
             session.selectionChanged,
             session.optionsChanged,
