@@ -323,6 +323,7 @@ def test_the_session_file_remembers_the_sentence(shown: Shown, tmp_path: Path) -
     shown.qtbot.waitUntil(path.exists)
     shown.window.show_text("Another text.")
     shown.waits_for("Another text.")
+    shown.window.files.documents.unsaved.forget()  # so that nothing is asked
     shown.window.open_file(path)
     shown.waits_for(SECOND)
     assert shown.session.text == TEXT
