@@ -40,9 +40,12 @@ class Stretching(QObject):
         from_file: Callable[[], bool],
         parent: QObject | None = None,
     ) -> None:
-        """Follow the session. `show`: puts a text in place of the one shown and translates the
-        sentence at the same place, with a selection or with what is selected now; `from_file`: whether what is shown was
-        read from a file, so that it could not be brought back."""
+        """Follow the session.
+
+        `show`: puts a text in place of the one shown and translates the sentence at the same place,
+        with a selection or with what is selected now; `from_file`: whether what is shown was read
+        from a file, so that it could not be brought back.
+        """
         super().__init__(parent)
         self._session = session
         self._engine = engine
