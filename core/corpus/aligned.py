@@ -115,8 +115,7 @@ class AlignedReader:
                 report.note(Problem.NO_TAB if text.strip() else Problem.EMPTY, number)
             else:
                 yield number, cells
-        if self._files[0].unfinished:
-            report.note(Problem.UNFINISHED, report.lines)
+        self._note_unfinished()
 
     def _unclear(self, first: Sequence[tuple[int, list[str]]]) -> UserError:
         path = self._files[0].path
@@ -145,6 +144,12 @@ class AlignedReader:
             lengths = [report.lines, report.lines]
             lengths[shorter[0]] = shorter[1]
             raise self._not_aligned(*lengths)
+        self._note_unfinished()
+
+    def _note_unfinished(self) -> None:
+        """Of two files, one without a last line end is enough: half of a line may be missing."""
+        if any(file.unfinished for file in self._files):
+            self.report.note(Problem.UNFINISHED, self.report.lines)
 
     def _not_aligned(self, source: int, target: int) -> UserError:
         where = ""

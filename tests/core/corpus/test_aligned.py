@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,16 @@ def test_two_files_go_line_by_line(tmp_path: Path) -> None:
         Problem.EMPTY: Found(2, [2, 5]),
         Problem.NOT_UTF8: Found(1, [4]),
     }
+
+
+@pytest.mark.parametrize("ends", [(b"", b"\n"), (b"\n", b""), (b"", b""), (b"\n", b"\n")])
+def test_one_of_two_files_that_was_cut_off_is_told(tmp_path: Path, ends: Sequence[bytes]) -> None:
+    source = written(tmp_path / "a.en", b"one\ntw" + ends[0])
+    target = written(tmp_path / "a.de", b"eins\nzwei" + ends[1])
+    text = read_aligned(f"{source},{target}")
+    assert text.pairs == (("one", "eins"), ("tw", "zwei"))
+    told = text.report.problems.get(Problem.UNFINISHED)
+    assert told == (None if ends == (b"\n", b"\n") else Found(1, [2]))
 
 
 def test_files_of_different_length_are_not_aligned(tmp_path: Path) -> None:
