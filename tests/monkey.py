@@ -28,6 +28,7 @@ TEXTS = (
     *("The animal didn't cross the street because it was too tired.", "The dog slept. "),
     *("a", " ", "\t", "tired", "wide", "Größe", "駅で会う", "\u202eabc", "🙂👍🏽", "e\u0301\u0301"),
     *("0", "-1", "1e9", "0,5", "99999999999", "<b>hi</b>", "&amp;", "…", "x" * 300, ">>deu<< "),
+    "The dog slept because it was tired. " * 40,
 )
 KEYS = (
     *(Qt.Key.Key_Tab, Qt.Key.Key_Backtab, Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Space),
