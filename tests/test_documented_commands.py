@@ -24,7 +24,7 @@ from transformer_viz import launch
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-ONLY_PARSED = ("get", "data", "resume", "pause", "stop", "estimate", "prepare")
+ONLY_PARSED = ("get", "data", "resume", "pause", "stop", "words", "estimate", "prepare")
 """The last two would take a model of full size, and corpora of gigabytes."""
 SMALL = (
     *("d_model=16", "vocab_size=200", "encoder_layers=1", "decoder_layers=1", "encoder_heads=2"),

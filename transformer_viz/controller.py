@@ -22,7 +22,7 @@ from transformer_viz.gating import Gating
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.mattering import Mattering
 from transformer_viz.heads.resolving import Resolving
-from transformer_viz.highlights import opening_selection, unknown_spans
+from transformer_viz.highlights import opening_selection
 from transformer_viz.languages import asking_for
 from transformer_viz.model_habits import ModelHabits
 from transformer_viz.quantities import Quantities
@@ -48,7 +48,6 @@ class Controller(Explorer):
     """
 
     settingsChanged = Signal(object)  # Settings
-    unknownChanged = Signal(object)  # list of [start, end) characters
 
     def __init__(
         self,
@@ -184,7 +183,6 @@ class Controller(Explorer):
         if not text.strip():
             self._engine.cancel_explain()
             self._stop_waiting()
-            self.unknownChanged.emit([])
             self._session.set_trace(None)
             if self._session.model is not None:
                 self._settle(Phase.EMPTY)
@@ -247,7 +245,6 @@ class Controller(Explorer):
         file = ", ".join(filter(None, (f"trace from {path.name}", gated)))
         self._about_trace = about or file
         self._session.set_origin(self._about_trace)
-        self.unknownChanged.emit([])
         self._session.set_text(trace.text)
         self._session.set_trace(trace, selection)
         self._settle(Phase.READY, self._about_trace)
@@ -435,7 +432,6 @@ class Controller(Explorer):
         if is_current:
             self.gating.follow(trace)
             self._stale.stop()
-            self.unknownChanged.emit(self.sentences.in_text(unknown_spans(model, trace)))
             self.sentences.add(trace)
             self._settle(Phase.READY, milliseconds=milliseconds)
             self.sentences.go_on()

@@ -1,9 +1,8 @@
-"""What is worth pointing at in a trace: the head to open on, and words the model never saw."""
+"""What is worth pointing at in a trace: the head to open on."""
 
 from collections.abc import Iterable, Sequence
 
-from core.text.tokens import Token, TokenKind
-from core.text.words import find_words
+from core.text.tokens import Token
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo
@@ -28,21 +27,6 @@ def opening_selection(model: ModelInfo, trace: Trace) -> Selection:
     return Selection(kind=kind, layer=layer, head=head, query=row)
 
 
-def unknown_spans(model: ModelInfo, trace: Trace) -> list[tuple[int, int]]:
-    """Return [start, end) characters of the text that the vocabulary lacks, and, where the model
-    lists its `known_words`, of the words that it never saw in training."""
-    spans = [
-        (token.start, token.end)
-        for token in trace.source_tokens
-        if token.kind in (TokenKind.UNKNOWN, TokenKind.BYTE)
-    ]
-    known = model.provenance.get("known_words")
-    if known:
-        words = set(known)
-        spans += [(start, end) for word, start, end in find_words(trace.text) if word not in words]
-    return _merged(spans)
-
-
 def it_head(model: ModelInfo) -> Head | None:
     """The head that the model's own scores name for "it"."""
     named = model.provenance.get("scores", {}).get("it_head")
@@ -54,13 +38,3 @@ def it_head(model: ModelInfo) -> Head | None:
 def _first(tokens: Sequence[Token], labels: Iterable[str]) -> int | None:
     wanted = set(labels)
     return next((i for i, token in enumerate(tokens) if token.label.lower() in wanted), None)
-
-
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        elif end > start:
-            merged.append((start, end))
-    return merged

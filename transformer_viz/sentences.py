@@ -78,13 +78,6 @@ class Sentences(QObject):
         provenance, languages = ({}, ()) if model is None else (model.provenance, model.languages)
         return Passage.of(text, source_language(provenance), languages)
 
-    def in_text(self, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Spans of the question as spans of the text; what only the question has is left out."""
-        session = self._session
-        origin, first = session.passage.origin(session.index), session.sentence_start
-        moved = ((start + origin, end + origin) for start, end in spans)
-        return [(max(start, first), end) for start, end in moved if end > first]
-
     @property
     def answers(self) -> tuple[Answer | None, ...]:
         """Of each sentence of the text; None while it is not known."""

@@ -242,7 +242,7 @@ class Window(Host):
         documents.unsaved.changed.connect(self._show_title)
         controller.comparison.textWanted.connect(self.choose_text)
         controller.comparison.sentenceWanted.connect(self.choose_sentence)
-        controller.unknownChanged.connect(self.source.set_unknown)
+        controller.doubts.changed.connect(lambda: self.source.show_doubts(controller.doubts.marks))
         controller.settingsChanged.connect(self._show_settings)
         controller.settled.connect(self._show_hint)
         self._samples_showing = SampleShowing(self._session, controller.heads, self.show_view, self)

@@ -21,7 +21,7 @@ GUESS = 0.5
 """A word below this probability is a guess: by the model's own estimate, it is more likely that
 another word stands there."""
 
-DOUBTFUL = 0.5
+DOUBTFUL = 0.4
 """A translation with this many doubts for each of its words, or more, is probably wrong. A model
 that ``evaluate --doubts --record`` measured has a threshold of its own."""
 

@@ -1,13 +1,11 @@
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.text.tokens import Token, TokenKind
 from core.trace.trace import AttentionKind, Trace
-from transformer_viz.highlights import opening_selection, unknown_spans
+from transformer_viz.highlights import opening_selection
 from transformer_viz.selection import Selection
 from transformer_viz.session import ModelInfo
 
@@ -45,21 +43,3 @@ def test_without_a_known_head_it_opens_on_the_first(info: ModelInfo, trace: Trac
 def test_without_the_word_nothing_is_pinned(make_trace: Callable[..., Trace]) -> None:
     trace = make_trace("▁Dogs ▁sleep </s>", "<s> ▁Hunde ▁schlafen")
     assert opening_selection(with_it_head("cross", 0, 0), trace).query is None
-
-
-def test_characters_outside_the_vocabulary_are_unknown(trace: Trace) -> None:
-    tokens = (
-        Token("▁a", start=0, end=1),
-        Token("<unk>", kind=TokenKind.UNKNOWN, start=2, end=3, surface="日"),
-        Token("<0xF0>", kind=TokenKind.BYTE, start=3, end=4),
-        Token("</s>", kind=TokenKind.SPECIAL),
-    )
-    trace = replace(trace, text="a 日😀", source_tokens=tokens)
-    assert unknown_spans(model(), trace) == [(2, 4)]
-
-
-def test_words_that_the_model_does_not_list_are_unknown(trace: Trace) -> None:
-    trace = replace(trace, text="The zebra didn't, THE Animal’s 7.")
-    known = model(known_words=["the", "didn't", "animal’s"])
-    assert unknown_spans(known, trace) == [(4, 9)]
-    assert unknown_spans(model(), trace) == []

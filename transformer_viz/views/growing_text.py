@@ -5,13 +5,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QResizeEvent, QTextCharFormat, QTextCursor, QTextFormat
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
+from PySide6.QtGui import QHelpEvent, QResizeEvent, QTextCharFormat, QTextCursor, QTextFormat
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip
 
 from transformer_viz.edits import common_ends
 from transformer_viz.text_size import set_font
 from transformer_viz.theme import GRID
+from transformer_viz.views.wording import plain_tooltip
 
 _MARGIN = 3
 _ROLE = QTextFormat.Property.UserProperty  # of a mark
@@ -89,12 +90,38 @@ class GrowingText(QPlainTextEdit):
         self.setExtraSelections(kept)
 
     def restyle(self, role: str, look: QTextCharFormat) -> None:
-        """Give those that have a look of this role another one."""
+        """Give those that have a look of this role another one; their tooltips stay."""
         selections = self.extraSelections()
         for selection in selections:
             if role_of(selection) == role:
+                about = selection.format.toolTip()
                 selection.format = _of_role(look, role)
+                selection.format.setToolTip(about)
         self.setExtraSelections(selections)
+
+    def explanation(self, point: QPoint) -> str:
+        """The tooltips of the marks at a point of the viewport, one a line."""
+        character = self.character_at(point)
+        if character is None:
+            return ""
+        position = utf16_offsets(self.toPlainText())[character]
+        return "\n".join(
+            mark.format.toolTip()
+            for mark in self.extraSelections()
+            if mark.format.toolTip()
+            and mark.cursor.selectionStart() <= position < mark.cursor.selectionEnd()
+        )
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if not isinstance(event, QHelpEvent) or event.type() is not QEvent.Type.ToolTip:
+            return super().viewportEvent(event)
+        text = self.explanation(event.pos())
+        if text:
+            QToolTip.showText(event.globalPos(), plain_tooltip(text), self.viewport())
+        else:
+            QToolTip.hideText()
+            event.ignore()
+        return True
 
     def character_at(self, point: QPoint) -> int | None:
         """The character whose box contains a point of the viewport."""

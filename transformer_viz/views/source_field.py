@@ -1,5 +1,5 @@
-"""The text to translate: plain text, one to three lines, with unknown words underlined and the
-words that are looked at shaded. Of several sentences one is shown, and the cursor chooses it."""
+"""The text to translate: plain text, one to three lines, with doubtful words marked and the words
+that are looked at shaded. Of several sentences one is shown, and the cursor chooses it."""
 
 from collections.abc import Sequence
 
@@ -13,12 +13,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from transformer_viz.doubts import SourceDoubt, SourceMark
 from transformer_viz.drawing.shading import shaded
 from transformer_viz.languages import TRAINED, UNKNOWN
 from transformer_viz.linking import Place, source_shades
 from transformer_viz.session import MAX_CHARACTERS, Session
 from transformer_viz.style import set_role
 from transformer_viz.theme import GRID, LIGHT, Theme
+from transformer_viz.views.accessibility import announce
 from transformer_viz.views.growing_text import GrowingText, clean
 from transformer_viz.views.spotlight import Spotlight
 from transformer_viz.views.text_line import PlainLabel
@@ -28,7 +30,7 @@ LINE_HEIGHT = 8 * GRID
 """Of a field of one line, with usual text."""
 COUNTED_FROM = 0.8  # of the limit: the share from which the counter shows
 FAINTEST = 0.02  # a smaller weight shades nothing
-_UNKNOWN, _LIT, _OTHERS = "unknown", "lit", "others"  # marks in the text
+_LIT, _OTHERS = "lit", "others"  # marks in the text, beside those of `SourceDoubt`
 _PROMPT = "Type a sentence…"
 
 
@@ -95,10 +97,22 @@ class SourceField(QWidget):
         self.editor.setPlaceholderText(f"Type {article} {name} sentence…" if known else _PROMPT)
         self.editor.setAccessibleName(f"{name} sentence")
 
-    def set_unknown(self, spans: Sequence[tuple[int, int]]) -> None:
-        """Underline [start, end) characters of the text; the marks move with later edits."""
-        look = _underline(self._theme)
-        self.editor.mark(_UNKNOWN, [(start, end, look) for start, end in spans])
+    def show_doubts(self, marks: Sequence[SourceMark]) -> None:
+        """Mark words of the trace's text, with what is said of them as tooltips; the marks move
+        with later edits. While the text runs ahead of its trace, the old ones stay."""
+        if self._session.trace is not None and not self._is_answered():
+            return
+        origin, first = self._origin(), self._session.sentence_start
+        for doubt in SourceDoubt:
+            placed = []
+            for mark in marks:
+                start, end = mark.start + origin, mark.end + origin
+                if mark.doubt is doubt and end > first:  # else of the language token alone
+                    look = _doubtful(self._theme, doubt)
+                    look.setToolTip(mark.about)
+                    placed.append((max(start, first), end, look))
+            self.editor.mark(doubt, placed)
+        announce(self.editor, " ".join(mark.about for mark in marks))
 
     def set_history(self, texts: Sequence[str]) -> None:
         """Set the sentences to walk through, the newest first."""
@@ -106,7 +120,8 @@ class SourceField(QWidget):
 
     def apply_theme(self, theme: Theme) -> None:
         self._theme = theme
-        self.editor.restyle(_UNKNOWN, _underline(theme))
+        for doubt in SourceDoubt:
+            self.editor.restyle(doubt, _doubtful(theme, doubt))
         self._show_sentence()
         self._show_light()
 
@@ -283,9 +298,15 @@ class _Editor(GrowingText):
             self.shortened.emit(len(text) - room)
 
 
-def _underline(theme: Theme) -> QTextCharFormat:
+def _doubtful(theme: Theme, doubt: SourceDoubt) -> QTextCharFormat:
     result = QTextCharFormat()
-    result.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+    if doubt is SourceDoubt.UNTRANSLATED:
+        result.setFontStrikeOut(True)
+        result.setForeground(theme.color("warning"))
+        return result
+    unseen = doubt is SourceDoubt.UNSEEN
+    style = QTextCharFormat.UnderlineStyle
+    result.setUnderlineStyle(style.WaveUnderline if unseen else style.DotLine)
     result.setUnderlineColor(theme.color("warning"))
     return result
 

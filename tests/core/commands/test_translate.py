@@ -18,6 +18,7 @@ from core.commands import translate as command
 from core.decoding.config import SearchConfig
 from core.decoding.translate import translate
 from core.text.sentence_pieces import train_tokenizer
+from core.trace.doubts import DOUBTFUL
 from tests.core.model.small import small_transformer
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
@@ -307,4 +308,4 @@ def test_what_speaks_against_a_translation_is_on_stderr(
     (line,) = lines(capsys)
     doubts = json.loads(line)["doubts"]
     assert doubts["unsure"] == [{"word": "moose", "times": 0}]
-    assert doubts["probably_wrong"] is (doubts["share"] >= 0.5)
+    assert doubts["probably_wrong"] is (doubts["share"] >= DOUBTFUL)

@@ -93,5 +93,5 @@ def test_a_word_that_occurs_twice_is_named_once() -> None:
 def test_a_measured_model_has_a_threshold_of_its_own() -> None:
     assert threshold_of({}) == threshold_of({"scores": {"gold": {}}}) == DOUBTFUL
     assert threshold_of({"scores": {"doubts": {"threshold": 0.35}}}) == 0.35
-    assert verdict(Doubts(10, 4)).startswith("4 of 10")
-    assert verdict(Doubts(10, 4), 0.4).startswith("Probably wrong")
+    assert verdict(Doubts(10, 4)).startswith("Probably wrong")
+    assert verdict(Doubts(10, 4), 0.5).startswith("4 of 10")

@@ -6,15 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QUrl
-from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtGui import QHelpEvent, QKeySequence, QShortcut, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QToolTip, QWidget
 
+from core.text.passage import Passage
+from core.text.sentences import Span
 from core.trace.trace import AttentionKind, Trace
+from transformer_viz.doubts import SourceDoubt, SourceMark
 from transformer_viz.drawing.shading import shaded
 from transformer_viz.linking import Place
 from transformer_viz.session import MAX_CHARACTERS, Session
 from transformer_viz.theme import DARK, LIGHT
-from transformer_viz.views.growing_text import clean, utf16_offsets
+from transformer_viz.views.growing_text import clean, role_of, utf16_offsets
 from transformer_viz.views.source_field import SourceField
 from transformer_viz.views.spotlight import Spotlight
 
@@ -37,6 +40,15 @@ def edits(field: SourceField) -> list[str]:
 
 def underlined(field: SourceField) -> list[str]:
     return [s.cursor.selectedText() for s in field.editor.extraSelections()]
+
+
+def doubt(
+    field: SourceField,
+    spans: list[tuple[int, int]],
+    kind: SourceDoubt = SourceDoubt.UNSEEN,
+    about: str = "",
+) -> None:
+    field.show_doubts([SourceMark(start, end, kind, about) for start, end in spans])
 
 
 def test_typing_is_heard_key_by_key_and_setting_is_not(qtbot, field, edits) -> None:
@@ -98,13 +110,13 @@ def test_spans_count_characters_whatever_qt_counts(field) -> None:
     text = "a 😀😀 dragon\nslept 🎉 zzyzx"
     field.set_text(text)
     spans = [(text.index(word), text.index(word) + len(word)) for word in ("dragon", "zzyzx")]
-    field.set_unknown(spans)
+    doubt(field, spans)
     assert underlined(field) == ["dragon", "zzyzx"]
 
 
 def test_marks_move_with_the_words(qtbot, field) -> None:
     field.set_text("the zzyzx slept")
-    field.set_unknown([(4, 9)])
+    doubt(field, [(4, 9)])
     field.editor.moveCursor(QTextCursor.MoveOperation.Start)
     qtbot.keyClicks(field.editor, "oh ")
     assert underlined(field) == ["zzyzx"]
@@ -113,7 +125,7 @@ def test_marks_move_with_the_words(qtbot, field) -> None:
 def test_marks_are_seen_in_the_colour_of_the_theme(field, pixels) -> None:
     field.set_text("zzyzx")
     plain = pixels(field)
-    field.set_unknown([(0, 5)])
+    doubt(field, [(0, 5)])
     marked = pixels(field)
     assert (plain != marked).any()
     field.apply_theme(DARK)
@@ -123,7 +135,7 @@ def test_marks_are_seen_in_the_colour_of_the_theme(field, pixels) -> None:
 
 def test_spans_of_an_older_longer_text_do_no_harm(field) -> None:
     field.set_text("ab")
-    field.set_unknown([(1, 50), (30, 40)])
+    doubt(field, [(1, 50), (30, 40)])
     assert underlined(field) == ["b", ""]
 
 
@@ -235,7 +247,7 @@ def test_pasted_text_is_plain_and_clean(field, edits, pasted: str, expected: str
 def test_a_lone_surrogate_does_no_harm(field) -> None:
     field.set_text("a\ud800b")
     assert field.text()[0] == "a"
-    field.set_unknown([(1, 2)])
+    doubt(field, [(1, 2)])
 
 
 @given(st.text(max_size=60))
@@ -347,12 +359,12 @@ def test_beside_the_text_nothing_is_pointed_at(qtbot, lit) -> None:
 
 
 def test_shades_and_unknown_marks_live_side_by_side(lit) -> None:
-    lit.set_unknown([(2, 3)])
+    doubt(lit, [(2, 3)])
     lit.session.point(Place("source", 3))
     lit.session.point(None)
     assert underlined(lit) == ["😀"]
     lit.session.point(Place("source", 3))
-    lit.set_unknown([])
+    doubt(lit, [])
     assert set(underlined(lit)) == {"😀", "see", "s"}
 
 
@@ -364,3 +376,63 @@ def test_while_typing_runs_ahead_shades_stay_with_their_words(qtbot, lit) -> Non
     assert shades(lit) == before
     qtbot.mouseMove(lit.editor.viewport(), over(lit, 7))
     assert lit.session.hover == (None, None), "these are not yet the words of the trace"
+
+
+# Doubts
+
+
+def looks(field: SourceField) -> set[tuple[str, bool, QTextCharFormat.UnderlineStyle]]:
+    """The doubtful words: struck out or not, and how they are underlined."""
+    return {
+        (one.cursor.selectedText(), one.format.fontStrikeOut(), one.format.underlineStyle())
+        for one in field.editor.extraSelections()
+    }
+
+
+def test_each_doubt_has_a_shape_of_its_own(lit) -> None:
+    wave, dots, none = (
+        getattr(QTextCharFormat.UnderlineStyle, name)
+        for name in ("WaveUnderline", "DotLine", "NoUnderline")
+    )
+    marks = [SourceMark(2, 3, kind, "") for kind in SourceDoubt]
+    lit.show_doubts(marks)
+    assert looks(lit) == {("😀", False, wave), ("😀", False, dots), ("😀", True, none)}
+    lit.apply_theme(DARK)
+    assert looks(lit) == {("😀", False, wave), ("😀", False, dots), ("😀", True, none)}
+
+
+def test_the_tooltip_of_a_word_says_all_of_it(qtbot, lit, monkeypatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _place, text, *_: said.append(text))
+    rare = SourceMark(2, 3, SourceDoubt.RARE, "“😀” was rarely seen in training (7 times).")
+    left = SourceMark(2, 3, SourceDoubt.UNTRANSLATED, "“😀” is left untranslated.")
+    lit.show_doubts([rare, left])
+    assert lit.editor.explanation(over(lit, 2)) == f"{rare.about}\n{left.about}"
+    assert lit.editor.explanation(over(lit, 0)) == ""
+    assert lit.editor.accessibleDescription() == f"{rare.about} {left.about}"
+    lit.apply_theme(DARK)
+    viewport = lit.editor.viewport()
+    for character in (0, 2):
+        point = over(lit, character)
+        event = QHelpEvent(QEvent.Type.ToolTip, point, viewport.mapToGlobal(point))
+        QApplication.sendEvent(viewport, event)
+    (text,) = said
+    assert "rarely seen in training (7 times)" in text
+
+
+def test_marks_are_of_the_sentence_shown(lit) -> None:
+    """The trace's text is one of several; the language token is in none."""
+    text = f"First one. {TEXT}"
+    lit.session.set_passage(Passage(text, (Span(0, 10), Span(11, len(text)))), 1)
+    lit.set_text(text)
+    doubt(lit, [(2, 3)])
+    assert underlined(lit)[-1] == "😀"
+    (mark,) = [one for one in lit.editor.extraSelections() if role_of(one) == SourceDoubt.UNSEEN]
+    assert mark.cursor.selectionStart() == 13
+
+
+def test_marks_wait_while_the_text_runs_ahead(lit) -> None:
+    doubt(lit, [(2, 3)])
+    lit.session.set_text(TEXT + " more")
+    doubt(lit, [])
+    assert underlined(lit) == ["😀"], "the old ones stay with their words"
