@@ -89,7 +89,7 @@ class Backend(Protocol):
     def uptakes(
         self, trace: Trace, function_words: frozenset[str], context: Context
     ) -> tuple[Uptake, ...]:
-        """What the translation of the trace has of each source word but these."""
+        """Return what the translation of the trace has of each source word but these."""
         ...
 
     def candidates(

@@ -28,7 +28,7 @@ class SourceDoubt(StrEnum):
 
 
 class SourceMark(NamedTuple):
-    """[start, end) characters of the trace's text, and a sentence about them."""
+    """A doubt about the [start, end) characters of a trace's text, and a sentence that says it."""
 
     start: int
     end: int

@@ -25,7 +25,7 @@ _FEWEST = 0.05  # of the sentences that are marked, and that are not
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkRates:
-    """Shares are percentages.
+    """How often the mark was right; shares are percentages.
 
     Attributes:
         threshold: doubts for each word from which a translation is marked.

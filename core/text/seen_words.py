@@ -62,7 +62,8 @@ class SeenWords:
 
     @property
     def is_complete(self) -> bool:
-        """Whether a word that is not listed was never seen, and not just left out as too rare."""
+        """Return whether a word that is not listed was never seen, and not just left out as too
+        rare."""
         return len(self.known) < MOST_LISTED
 
     def unsure(self, text: str) -> Iterator[UnsureWord]:

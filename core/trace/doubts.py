@@ -29,7 +29,8 @@ _MOST_NAMED = 3
 
 
 class TargetWord(NamedTuple):
-    """
+    """A word of a translation.
+
     Attributes:
         span: its tokens.
         probability: of all of them, given the source and the tokens before: their product.
@@ -42,7 +43,7 @@ class TargetWord(NamedTuple):
 
     @property
     def is_guess(self) -> bool:
-        """Whether it is a word that is less probable than ``GUESS``."""
+        """Return whether it is a word that is less probable than ``GUESS``."""
         return self.is_word and self.probability < GUESS
 
 
@@ -93,7 +94,7 @@ class Uptake(NamedTuple):
 
     @property
     def is_untranslated(self) -> bool:
-        """Whether the translation is just as probable without the word."""
+        """Return whether the translation is just as probable without the word."""
         return self.nats <= 0.0
 
 
@@ -120,6 +121,7 @@ class Doubts:
         unsure: Sequence[UnsureWord] = (),
         untranslated: Sequence[str] = (),
     ) -> Doubts:
+        """Count the guesses among a translation's words, and add what is said of its source."""
         real = [word for word in words if word.is_word]
         return cls(
             len(real), sum(word.is_guess for word in real), tuple(unsure), tuple(untranslated)
@@ -138,12 +140,12 @@ class Doubts:
 
     @property
     def share(self) -> float:
-        """All doubts, for each word of the translation; it can exceed 1."""
+        """Return the number of doubts per word of the translation; it can exceed 1."""
         doubts = self.guesses + len(self.unsure) + len(self.untranslated)
         return doubts / max(1, self.words)
 
     def to_dict(self, threshold: float) -> dict[str, Any]:
-        """JSON values; ``threshold`` as for ``verdict``."""
+        """Return JSON values; ``threshold`` as for ``verdict``."""
         return {
             "probably_wrong": self.share >= threshold,
             "share": self.share,

@@ -25,7 +25,7 @@ ABOUT = (
 
 
 class DoubtLine(QWidget):
-    """Always takes its room, so that nothing moves when a doubt comes or goes."""
+    """A line that always takes its room, so that nothing moves when a doubt comes or goes."""
 
     def __init__(self, doubts: TranslationDoubts, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,6 +44,7 @@ class DoubtLine(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
+        """Show what there is to say now."""
         doubts = self._doubts
         if self.verdict.text() != doubts.verdict:
             self.verdict.setText(doubts.verdict)
