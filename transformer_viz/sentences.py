@@ -46,7 +46,7 @@ class Sentences(QObject):
         asking: whether translations are on their way.
     """
 
-    changed = Signal()  # some answer, or of which sentences they are
+    changed = Signal()  # some answer, of which sentences they are, or which one is shown
 
     def __init__(
         self,

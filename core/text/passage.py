@@ -92,15 +92,20 @@ class Passage:
 
     def placed(self, translations: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
         """Return the same, and where in it each translation is."""
-        text = ""
+        parts: list[str] = []
         spans: list[Span] = []
+        length = 0
         for index, translation in enumerate(translations):
             if index:
                 gap = self.text[self.spans[index - 1].end : self.spans[index].start]
-                text += gap or " " * (not text.endswith(tuple(WIDE_STOPS)))
-            spans.append(Span(len(text), len(text) + len(translation)))
-            text += translation
-        return text, tuple(spans)
+                if not gap and not parts[-1].endswith(tuple(WIDE_STOPS)):
+                    gap = " "
+                parts.append(gap)
+                length += len(gap)
+            spans.append(Span(length, length + len(translation)))
+            parts.append(translation)
+            length += len(translation)
+        return "".join(parts), tuple(spans)
 
     def _prefix(self, index: int) -> str:
         return f"{self.token} " if self.token and index else ""

@@ -22,12 +22,16 @@ _LINE_ENDS = str.maketrans(dict.fromkeys("\r\v\f\x85\u2028\u2029", "\n"))
 def clean(text: str) -> str:
     """Return text as it may enter the field: line ends are \\n, other control characters are
     removed."""
+    if text.isprintable():
+        return text
     text = text.replace("\r\n", "\n").translate(_LINE_ENDS)
     return "".join(c for c in text if c in "\n\t" or (c >= " " and c != "\x7f"))
 
 
 def utf16_offsets(text: str) -> list[int]:
     """The position in UTF-16 units, as Qt counts, of each character and of the end."""
+    if len(text.encode("utf-16-le", "surrogatepass")) == 2 * len(text):
+        return list(range(len(text) + 1))
     offsets = [0]
     for character in text:
         offsets.append(offsets[-1] + (2 if ord(character) > 0xFFFF else 1))

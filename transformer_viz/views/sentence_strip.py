@@ -56,7 +56,7 @@ class SentenceStrip(QWidget):
         row.addSpacing(GRID)
         row.addWidget(self.position, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.text, 1)
-        for changed in (session.passageChanged, session.traceChanged, sentences.changed):
+        for changed in (session.traceChanged, sentences.changed):
             changed.connect(self._follow)
         self.apply_theme(LIGHT)
 
