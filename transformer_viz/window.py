@@ -150,11 +150,14 @@ class Window(Host):
         self.close()
 
     def is_drawing(self) -> bool:
+        """Whether a picture is still incomplete, or what is said a moment later of its text."""
+        controller = self._controller
+        return self.is_painting() or controller.doubts.asking or controller.sentences.asking
+
+    def is_painting(self) -> bool:
         """Whether some picture is still being computed beside the event loop, or painted in it."""
         computing = any(stream.running for stream in self.findChildren(Stream))
-        controller = self._controller
-        parts = controller.quantities, controller.doubts, controller.sentences
-        asking = any(part.asking for part in parts)
+        asking = self._controller.quantities.asking
         return computing or asking or not self.stage.links.canvas.complete
 
     # -- composition

@@ -106,7 +106,7 @@ class MeasuredWindow(app.Window):
             trace is not None
             and trace.text == session.text
             and session.status.phase is Phase.READY
-            and not self.is_drawing()
+            and not self.is_painting()
         )
 
 

@@ -55,7 +55,7 @@ class WatchedWindow(app.Window):
         trace = self._session.trace
         if self._session.text != SENTENCE:
             self.show_text(SENTENCE)
-        ready = self._session.status.phase is Phase.READY and not self.is_drawing()
+        ready = self._session.status.phase is Phase.READY and not self.is_painting()
         if trace is None or trace.text != SENTENCE or not ready:
             return
         self._look.stop()

@@ -33,7 +33,7 @@ class WatchedWindow(app.Window):
         return super().event(event)
 
     def _report_attention(self) -> None:
-        if self._session.trace is not None and not self.is_drawing():
+        if self._session.trace is not None and not self.is_painting():
             self._look.stop()
             print("attention", flush=True)
 
