@@ -31,7 +31,7 @@ class SwitchedWindow(app.Window):
 
     def _begin(self) -> None:
         trace = self._session.trace
-        if trace is None or self.is_drawing():
+        if trace is None or self.is_painting():
             return
         self._look.stop()
         heads = [head for kind in trace.kinds for head in trace.every_head(kind)]
@@ -46,7 +46,7 @@ class SwitchedWindow(app.Window):
 
         def shown() -> bool:
             ready = session.status.phase is Phase.READY
-            return session.trace is not before and ready and not self.is_drawing()
+            return session.trace is not before and ready and not self.is_painting()
 
         start = time.perf_counter()
         session.set_gates(gates)
