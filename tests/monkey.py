@@ -73,7 +73,12 @@ class Monkey(QObject):
 
     def _act(self) -> None:
         if self.acts >= self._wanted:
-            self.done.emit()
+            above = QApplication.activePopupWidget() or QApplication.activeModalWidget()
+            if above is None:
+                self.done.emit()
+            else:  # a menu has a loop of its own, in which nothing would happen any more
+                above.close()
+                QTimer.singleShot(PAUSE, self._act)
             return
         self.acts += 1
         # before acting, since an open menu or dialog holds the act until it is closed
