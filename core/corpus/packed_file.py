@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -38,9 +39,15 @@ class PackedFile:
         self.path = path
         try:
             self._file = io.BufferedReader(io.FileIO(path), _BUFFER)
-            self.size = os.fstat(self._file.fileno()).st_size
+            status = os.fstat(self._file.fileno())
         except OSError as error:
             raise self._failure(error) from error
+        self.size = status.st_size
+        if stat.S_ISBLK(status.st_mode) or (
+            stat.S_ISCHR(status.st_mode) and not self._file.isatty()
+        ):
+            self._file.close()
+            raise UserError(f"{path} is a device, not a file.")  # such as /dev/zero, without end
 
     @property
     def position(self) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.corpus.aligned import read_aligned, read_lines
+from core.corpus.packed_file import PackedFile
 from core.corpus.spec import is_translated
 from core.errors import UserError
 
@@ -87,3 +88,9 @@ def test_windows_1252_is_named_with_what_it_would_read(tmp_path: Path) -> None:
     )
     with pytest.raises(UserError, match=r"line 2 is not UTF-8; .*“Straße”"):
         read_lines(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="only Unix has it")
+def test_a_device_without_end_is_refused() -> None:
+    with pytest.raises(UserError, match="/dev/zero is a device, not a file"):
+        PackedFile(Path("/dev/zero"))
