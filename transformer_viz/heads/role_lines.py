@@ -14,13 +14,14 @@ from transformer_viz.heads.wording import NO_ROLE, judgement, measured_on, role_
 from transformer_viz.languages import asking_for
 from transformer_viz.session import Session
 from transformer_viz.theme import GRID
+from transformer_viz.views.focus import Panel
 from transformer_viz.views.wording import head_numbers, plain_tooltip
 
 SHOWN = 2
 OUTDATED = "Its roles were measured by an older version; measure again to confirm them."
 
 
-class RoleLines(QWidget):
+class RoleLines(Panel):
     wanted = Signal()  # the panel with all of it
 
     def __init__(
@@ -46,6 +47,9 @@ class RoleLines(QWidget):
         session.traceChanged.connect(self._refresh)
         analysis.changed.connect(self._refresh)
         self._refresh()
+
+    def focus_part(self) -> QWidget:
+        return self.open
 
     def _refresh(self) -> None:
         self.setVisible(not self._session.origin)  # else the heads shown are not the model's

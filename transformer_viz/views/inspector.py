@@ -9,7 +9,6 @@ from core.trace.head_map import entries, map_row
 from core.trace.statistics import HeadStatistics
 from core.trace.trace import Head
 from transformer_viz.drawing.bars import heaviest
-from transformer_viz.heads.role_lines import RoleLines
 from transformer_viz.measures import MEASURES
 from transformer_viz.options import Quantity
 from transformer_viz.quantities import Quantities
@@ -17,6 +16,7 @@ from transformer_viz.session import Session
 from transformer_viz.style import set_role
 from transformer_viz.text_size import set_font
 from transformer_viz.theme import GRID, LIGHT, Theme, grown
+from transformer_viz.views.focus import Panel
 from transformer_viz.views.gate_controls import GateControls
 from transformer_viz.views.link_lines import LinkLines, link_lines, place_token
 from transformer_viz.views.measured_heads import MeasuredHeads
@@ -43,7 +43,7 @@ class Inspector(QScrollArea):
         quantities: Quantities,
         measured: MeasuredHeads,
         spotlight: Spotlight,
-        roles: RoleLines,
+        roles: Panel,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -74,7 +74,7 @@ class Inspector(QScrollArea):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Pass the focus on; a focus proxy would break the tab order of what comes before."""
-        part = self.bars if self.bars.isVisible() else self.roles.open
+        part = self.bars if self.bars.isVisible() else self.roles.focus_part()
         part.setFocus(event.reason())
 
     def changeEvent(self, event: QEvent) -> None:
