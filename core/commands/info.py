@@ -16,6 +16,7 @@ from core.checkpoints.header import Header
 from core.checkpoints.kinds import Kind, recognise
 from core.checkpoints.opening import open_header
 from core.checkpoints.provenance import left_out_note
+from core.commands.sizes import read_tokens, size_lines, sizes
 from core.config import ModelConfig
 from core.errors import UserError
 from core.presets import PRESETS, preset
@@ -39,6 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--speed", action="store_true", help="say how fast matrix products are on this machine"
+    )
+    parser.add_argument(
+        "--tokens",
+        type=read_tokens,
+        metavar="N,M",
+        help="also say what a sentence of N source and M target tokens costs",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as one JSON object")
@@ -67,10 +74,12 @@ def run(args: argparse.Namespace) -> int:
         print(model_card(path.stem, _header(path)), end="")
         return 0
     about = _preset(args.model, args.vocab) if is_preset else _file(args.model)
+    config = ModelConfig.from_dict(about["model"])
     if args.json:
+        about |= sizes(config, args.tokens)
         print(json.dumps(about, ensure_ascii=False, indent=2))
     else:
-        print("\n".join(_lines(about)))
+        print("\n".join([*_lines(about), *size_lines(config, args.tokens)]))
     return 0
 
 
