@@ -2,7 +2,7 @@
 
 import sys
 
-from transformer_viz.entry import main
+from transformer_viz.startup.entry import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -89,7 +89,7 @@ def install_system_libraries(dev: bool) -> None:
         SetupError: a library without which Qt cannot even be imported stays missing.
     """
     sys.path.insert(0, str(ROOT))
-    from transformer_viz.preflight import GUI_LIBRARIES, XCB_LIBRARIES, missing_packages
+    from transformer_viz.startup.preflight import GUI_LIBRARIES, XCB_LIBRARIES, missing_packages
 
     def lacking() -> list[str]:
         libraries = missing_packages(GUI_LIBRARIES | XCB_LIBRARIES)

@@ -26,14 +26,14 @@ from PySide6.QtCore import QEventLoop, QLocale, QLoggingCategory, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from core.bundled import FIRST_MODEL
-from transformer_viz.backend import TorchBackend
-from transformer_viz.controller import Controller
-from transformer_viz.engine import Engine
+from transformer_viz.engine.backend import TorchBackend
+from transformer_viz.engine.engine import Engine
 from transformer_viz.heads.resolving import MEASURING
-from transformer_viz.session import Phase, Session
-from transformer_viz.settings import Settings, SettingsFile
-from transformer_viz.style import ThemeManager
-from transformer_viz.window import Window
+from transformer_viz.shell.controller import Controller
+from transformer_viz.shell.window import Window
+from transformer_viz.state.session import Phase, Session
+from transformer_viz.state.settings import Settings, SettingsFile
+from transformer_viz.widgets.style import ThemeManager
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "screenshots"

@@ -16,10 +16,10 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind
-from transformer_viz.controller import Controller
-from transformer_viz.linking import Place
-from transformer_viz.session import Session
-from transformer_viz.window import Window
+from transformer_viz.shell.controller import Controller
+from transformer_viz.shell.window import Window
+from transformer_viz.state.linking import Place
+from transformer_viz.state.session import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from core.trace.row_steps import row_steps
 from core.trace.trace import AttentionKind
 from transformer_viz.export.dialog import ExportDialog
 from transformer_viz.hub.dialog import GetModel
-from transformer_viz.options import Quantity
+from transformer_viz.state.options import Quantity
 from transformer_viz.training.new_run import NewRun
 from transformer_viz.training.specialists import Specialists
 

@@ -52,10 +52,10 @@ from picture_checks import (
 
 from core.bundled import model_path
 from core.trace.trace import AttentionKind
-from transformer_viz.bundled import FIRST_TEXT
 from transformer_viz.export.dialog import ExportDialog
 from transformer_viz.hub.dialog import GetModel
-from transformer_viz.options import (
+from transformer_viz.state.bundled import FIRST_TEXT
+from transformer_viz.state.options import (
     Combine,
     LinksForm,
     Quantity,

@@ -19,8 +19,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from shiboken6 import isValid
 
-from transformer_viz.training import child, launch, runs
-from transformer_viz.window import Window
+from transformer_viz.engine import child, launch
+from transformer_viz.shell.window import Window
+from transformer_viz.training import runs
 
 PAUSE = 5  # ms between two acts
 REMEMBERED = 40  # acts, to be told when something went wrong

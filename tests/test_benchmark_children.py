@@ -17,7 +17,7 @@ import sys
 from PySide6.QtCore import QTimer
 from tests.benchmarks.app_child import run_window
 from tests.benchmarks.waiting import wait_until
-from transformer_viz import app
+from transformer_viz.startup import app
 
 class Window(app.Window):
     def showEvent(self, event):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer_viz import preflight
+from transformer_viz.startup import preflight
 
 SCRIPT = Path(__file__).resolve().parent.parent / ".ci" / "bootstrap.py"
 spec = importlib.util.spec_from_file_location("bootstrap", SCRIPT)

@@ -19,7 +19,7 @@ from core.heads import read_head
 from core.model.gates import Gates, gated
 from core.trace.record import trace_text
 from core.trace.trace import AttentionKind
-from transformer_viz.bundled import samples
+from transformer_viz.state.bundled import samples
 
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = "The animal didn't cross the street because it was too wide."

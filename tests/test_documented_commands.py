@@ -20,7 +20,7 @@ import pytest
 from core import cli
 from core.corpus.grammar.generate import generate
 from tests.core.checkpoints.marian_folders import save_marian_folder
-from transformer_viz import launch
+from transformer_viz.startup import launch
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))

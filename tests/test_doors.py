@@ -99,10 +99,25 @@ APP_VALUES = {
 }
 # The modules that go further, and how far.
 APP_GUESTS = {
-    "transformer_viz.backend": set(CORE_DOORS) - {"core.training"},
-    "transformer_viz.launch": {"core.bundled", "core.cli", "core.files", "core.huge_pages"},
+    "transformer_viz.engine.backend": set(CORE_DOORS) - {"core.training"},
+    "transformer_viz.startup.launch": {"core.bundled", "core.cli", "core.files", "core.huge_pages"},
     "transformer_viz.desktop.man_page": {"core.cli"},
 }
+# The rooms of the app, the ground first. A module imports from its own room and from earlier lines.
+FLOORS = (
+    {"state"},
+    {"drawing"},
+    {"engine"},
+    {"words"},
+    {"widgets"},
+    {
+        *("heatmap", "heads_map", "links", "scores", "positions", "decoding", "compare", "reach"),
+        *("gates", "heads", "training", "hub", "export", "translation"),
+    },
+    {"shell"},
+    {"startup"},
+    {"desktop"},
+)
 QT = {"PySide6", "shiboken6", "pyqtgraph"}
 
 
@@ -146,6 +161,19 @@ def room_of(module: str) -> str:
     return ".".join(module.split(".")[:2])
 
 
+def app_imports(path: Path) -> set[str]:
+    """The modules of the app that this one imports."""
+    return {name for name in imports_of(path) if inside(name, {"transformer_viz"})}
+
+
+def floor_of(module: str) -> int:
+    """The place of a module's room in the order; the package's own entrance stands last."""
+    room = room_of(module).removeprefix("transformer_viz.")
+    if room in ("transformer_viz", "__main__"):
+        return len(FLOORS)
+    return next(place for place, rooms in enumerate(FLOORS) if room in rooms)
+
+
 def core_imports(path: Path) -> set[str]:
     return {name for name in imports_of(path) if inside(name, {"core"})}
 
@@ -178,21 +206,28 @@ def test_the_app_touches_core_through_values_and_the_engine(path: Path) -> None:
 
 @pytest.mark.parametrize("path", modules("transformer_viz"))
 def test_only_the_engine_knows_torch(path: Path) -> None:
-    if dotted_name(path) != "transformer_viz.backend":
+    if dotted_name(path) != "transformer_viz.engine.backend":
         assert not {name for name in imports_of(path) if inside(name, {"torch"})}
 
 
-@pytest.mark.parametrize("path", modules("transformer_viz.views"))
-def test_a_view_never_reaches_the_engine(path: Path) -> None:
-    beyond = {f"transformer_viz.{name}" for name in ("engine", "backend", "window", "app")}
-    assert not {name for name in imports_of(path) if inside(name, beyond)}
+@pytest.mark.parametrize("path", modules("transformer_viz"))
+def test_the_app_imports_only_what_stands_before(path: Path) -> None:
+    module = dotted_name(path)
+    room, floor = room_of(module), floor_of(module)
+    others = {name for name in app_imports(path) if room_of(name) != room}
+    assert not {name for name in others if floor_of(name) >= floor}
 
 
-@pytest.mark.parametrize("path", modules("transformer_viz.drawing"))
-def test_drawing_needs_no_window(path: Path) -> None:
-    beyond = {"PySide6.QtWidgets", "transformer_viz.views", "transformer_viz.session"}
-    beyond |= {"transformer_viz.engine", "transformer_viz.window", "transformer_viz.app"}
-    assert not {name for name in imports_of(path) if inside(name, beyond)}
+def test_every_file_of_the_app_is_in_a_room() -> None:
+    loose = {path.name for path in (ROOT / "transformer_viz").glob("*.py")}
+    assert loose == {"__init__.py", "__main__.py"}
+
+
+@pytest.mark.parametrize(
+    "path", [*modules("transformer_viz.state"), *modules("transformer_viz.drawing")]
+)
+def test_values_and_pictures_need_no_widget(path: Path) -> None:
+    assert not {name for name in imports_of(path) if inside(name, {"PySide6.QtWidgets"})}
 
 
 @pytest.mark.parametrize("path", [pytest.param(path, id=dotted_name(path)) for path in MODULES])

@@ -13,10 +13,10 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 
 from tests.transformer_viz.stage import Stage
-from transformer_viz.options import ThemeChoice
-from transformer_viz.panel_keys import PANEL_KEYS
-from transformer_viz.style import ThemeManager
-from transformer_viz.window import Window
+from transformer_viz.shell.panel_keys import PANEL_KEYS
+from transformer_viz.shell.window import Window
+from transformer_viz.state.options import ThemeChoice
+from transformer_viz.widgets.style import ThemeManager
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "docs" / "guide.md"

@@ -63,6 +63,6 @@ def test_the_command_line_of_core_needs_no_qt() -> None:
 
 
 def test_the_window_needs_no_torch() -> None:
-    found = imported_by("-c", "import transformer_viz.window")
+    found = imported_by("-c", "import transformer_viz.shell.window")
     assert "PySide6" in found
     assert "torch" not in found

@@ -18,13 +18,13 @@ from core.decoding.translate import translate
 from core.trace.record import trace_text
 from core.trace.trace import AttentionKind
 from tests.transformer_viz.stage import Stage, word_trace
-from transformer_viz.bundled import FIRST_TEXT
 from transformer_viz.export.dialog import ExportDialog
 from transformer_viz.hub.dialog import GetModel
-from transformer_viz.options import Quantity, ThemeChoice
-from transformer_viz.style import ThemeManager
+from transformer_viz.shell.window import Window
+from transformer_viz.state.bundled import FIRST_TEXT
+from transformer_viz.state.options import Quantity, ThemeChoice
 from transformer_viz.training.new_run import NewRun
-from transformer_viz.window import Window
+from transformer_viz.widgets.style import ThemeManager
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 ARGUMENTS: dict[str, tuple[Any, ...]] = {

@@ -12,8 +12,8 @@ import pytest
 from PySide6.QtCore import QObject
 
 from core.training.ahead import Ahead
-from transformer_viz.entry import foreign_core, main
-from transformer_viz.training.launch import child
+from transformer_viz.engine.launch import child
+from transformer_viz.startup.entry import foreign_core, main
 
 ROOT = Path(__file__).parents[1]
 FOREIGN = ("core", "json", "numpy", "argparse", "multiprocessing", "random")

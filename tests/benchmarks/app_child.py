@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 
-from transformer_viz import app, launch
-from transformer_viz.window import Window
+from transformer_viz.shell.window import Window
+from transformer_viz.startup import app, launch
 
 
 def run_window(window: type[Window], arguments: Sequence[str] | None = None) -> int:

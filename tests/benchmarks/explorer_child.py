@@ -20,8 +20,8 @@ from core.trace.trace import AttentionKind, ComputedAttention, Trace
 from tests.benchmarks.app_child import run_window
 from tests.benchmarks.large_model import large_checkpoint, source_text
 from tests.benchmarks.waiting import wait_until
-from transformer_viz import app
-from transformer_viz.session import Phase
+from transformer_viz.startup import app
+from transformer_viz.state.session import Phase
 
 TOKENS = 4_096
 TICK = 5  # ms between two turns of the event loop that should come on time

@@ -15,9 +15,9 @@ from PySide6.QtCore import QTimer
 from tests.benchmarks.app_child import run_window
 from tests.benchmarks.startup_child import LOOK
 from tests.benchmarks.waiting import wait_until
-from transformer_viz import app
-from transformer_viz.gates import ALL_ON, Gates, scaled
-from transformer_viz.session import Phase
+from transformer_viz.startup import app
+from transformer_viz.state.gates import ALL_ON, Gates, scaled
+from transformer_viz.state.session import Phase
 
 
 class SwitchedWindow(app.Window):

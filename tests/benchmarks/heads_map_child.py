@@ -23,17 +23,17 @@ from core.trace.trace import AttentionKind, ComputedAttention, LayerProjections,
 from tests.benchmarks.app_child import run_window
 from tests.benchmarks.startup_child import LOOK
 from tests.transformer_viz.answers import quantities_of
-from transformer_viz import app
-from transformer_viz.drawing.atlas import thumbnails
 from transformer_viz.drawing.colormap import lookup_table
-from transformer_viz.linking import Place
-from transformer_viz.options import ColorMap
-from transformer_viz.session import Phase, Session
-from transformer_viz.theme import DARK, LIGHT
-from transformer_viz.views.atlas_view import AtlasView
-from transformer_viz.views.measured_heads import MeasuredHeads
-from transformer_viz.views.spotlight import Spotlight
-from transformer_viz.views.stream import Stream
+from transformer_viz.drawing.theme import DARK, LIGHT
+from transformer_viz.engine.stream import Stream
+from transformer_viz.heads_map.atlas import thumbnails
+from transformer_viz.heads_map.atlas_view import AtlasView
+from transformer_viz.heads_map.measured_heads import MeasuredHeads
+from transformer_viz.startup import app
+from transformer_viz.state.linking import Place
+from transformer_viz.state.options import ColorMap
+from transformer_viz.state.session import Phase, Session
+from transformer_viz.widgets.spotlight import Spotlight
 
 SENTENCE = "The old animal in front of the house didn't cross the street because it was too tired."
 LAYERS, HEADS, TOKENS, WIDTH = 6, 8, 128, 64

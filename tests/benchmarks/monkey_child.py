@@ -25,13 +25,13 @@ from core.trace.npz import save_npz
 from tests.benchmarks.memory import resident_megabytes
 from tests.benchmarks.waiting import wait_until
 from tests.monkey import Monkey, caged
-from transformer_viz.backend import TorchBackend
-from transformer_viz.controller import Controller
-from transformer_viz.engine import Engine
-from transformer_viz.session import Phase, Session
-from transformer_viz.settings import Settings, SettingsFile
-from transformer_viz.style import ThemeManager
-from transformer_viz.window import Window
+from transformer_viz.engine.backend import TorchBackend
+from transformer_viz.engine.engine import Engine
+from transformer_viz.shell.controller import Controller
+from transformer_viz.shell.window import Window
+from transformer_viz.state.session import Phase, Session
+from transformer_viz.state.settings import Settings, SettingsFile
+from transformer_viz.widgets.style import ThemeManager
 
 SENTENCE = "The animal didn't cross the street because it was too tired."
 SAMPLES = 10

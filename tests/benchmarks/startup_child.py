@@ -10,7 +10,7 @@ import sys
 from PySide6.QtCore import QEvent, QTimer
 
 from tests.benchmarks.app_child import run_window
-from transformer_viz import app
+from transformer_viz.startup import app
 
 LOOK = 5  # ms between two looks at whether the picture is complete
 

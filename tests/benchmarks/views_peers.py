@@ -14,12 +14,12 @@ from core.trace.record import trace_text
 from core.trace.trace import AttentionKind, Trace
 from tests.benchmarks.large_model import large_checkpoint, source_text
 from tests.transformer_viz.stage import weights_alone
-from transformer_viz.session import Session
-from transformer_viz.views.heads_map import HeadsMap
-from transformer_viz.views.links import Links
-from transformer_viz.views.measured_heads import MeasuredHeads
-from transformer_viz.views.spotlight import Spotlight
-from transformer_viz.views.stream import Stream
+from transformer_viz.engine.stream import Stream
+from transformer_viz.heads_map.heads_map import HeadsMap
+from transformer_viz.heads_map.measured_heads import MeasuredHeads
+from transformer_viz.links.links import Links
+from transformer_viz.state.session import Session
+from transformer_viz.widgets.spotlight import Spotlight
 
 
 class Ours:

@@ -18,8 +18,8 @@ from tests.benchmarks.app_child import run_window
 from tests.benchmarks.memory import peak_megabytes
 from tests.benchmarks.startup_child import LOOK
 from tests.benchmarks.waiting import wait_until
-from transformer_viz import app
-from transformer_viz.session import Phase
+from transformer_viz.startup import app
+from transformer_viz.state.session import Phase
 
 SENTENCE = "The old animal in front of the house didn't cross the street because it was too tire"
 KEYS = "d." + "\b\bd." * 19  # the last letters of the sentence, typed again and again

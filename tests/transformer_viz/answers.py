@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from tests.transformer_viz.stage import FakeBackend
-from transformer_viz.quantities import Answer, Quantities
-from transformer_viz.session import Session
-from transformer_viz.worker import Context
+from transformer_viz.engine.quantities import Answer, Quantities
+from transformer_viz.engine.worker import Context
+from transformer_viz.state.session import Session
 
 
 class Answers:

@@ -18,16 +18,16 @@ from core.trace.doubts import Uptake
 from core.trace.positions import PositionTable
 from core.trace.trace import AttentionKind, Head, StoredAttention, Trace
 from core.trace.variant import Variant
-from transformer_viz.controller import Controller
-from transformer_viz.engine import Engine
-from transformer_viz.gates import ALL_ON, Gates, silenced
-from transformer_viz.heads.resolution import Resolution, famous_pairs
-from transformer_viz.heads.sentence import SentenceEffect, WholeSentence
-from transformer_viz.hypotheses import Candidate
-from transformer_viz.quantities import Quantities
-from transformer_viz.session import ModelInfo, Phase, Search, Session
-from transformer_viz.settings import Settings, SettingsFile
-from transformer_viz.worker import Context
+from transformer_viz.engine.engine import Engine
+from transformer_viz.engine.quantities import Quantities
+from transformer_viz.engine.resolution import Resolution, famous_pairs
+from transformer_viz.engine.sentence_effect import SentenceEffect, WholeSentence
+from transformer_viz.engine.worker import Context
+from transformer_viz.shell.controller import Controller
+from transformer_viz.state.gates import ALL_ON, Gates, silenced
+from transformer_viz.state.hypotheses import Candidate
+from transformer_viz.state.session import ModelInfo, Phase, Search, Session
+from transformer_viz.state.settings import Settings, SettingsFile
 
 IT_HEAD = {"kind": "encoder_self", "layer": 1, "head": 2}
 GOOD = Path("good.safetensors")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from core.cli import command_parser
 from core.system import COMMAND as NAME
-from transformer_viz.launch import COMMANDS, KNOWN, window_parser
+from transformer_viz.startup.launch import COMMANDS, KNOWN, window_parser
 
 _ESCAPES = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti"}
 

@@ -22,7 +22,7 @@ from transformer_viz.drawing.labels import (
     label_widths,
     look,
 )
-from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.drawing.theme import GRID, Theme, scaled_font
 
 LONGEST = 40 * GRID  # pixels that one token's label may take; longer ones are elided
 _MIDDLE_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

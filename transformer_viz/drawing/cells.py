@@ -10,7 +10,7 @@ from transformer_viz.drawing.colormap import MASKED
 from transformer_viz.drawing.hatch import hatch_tile
 from transformer_viz.drawing.images import to_image
 from transformer_viz.drawing.pooling import Pyramid
-from transformer_viz.theme import Theme
+from transformer_viz.drawing.theme import Theme
 
 
 def pixel_cells(count: int, first: float, pitch: float, pixels: int) -> np.ndarray:

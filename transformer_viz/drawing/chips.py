@@ -16,7 +16,7 @@ from PySide6.QtGui import QFont, QPainter, QPen
 from core.text.tokens import Token, TokenKind
 from transformer_viz.drawing.labels import draw_label, label_widths
 from transformer_viz.drawing.shading import shaded
-from transformer_viz.theme import GRID, Theme, scaled_font, taller
+from transformer_viz.drawing.theme import GRID, Theme, scaled_font, taller
 
 _LONGEST = 60 * GRID  # label
 _BAR = 3  # px, the height of the bar of a probability

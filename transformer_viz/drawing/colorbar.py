@@ -7,7 +7,7 @@ from PySide6.QtGui import QBrush, QFont, QFontMetricsF, QPainter
 from transformer_viz.drawing.hatch import hatch_brush
 from transformer_viz.drawing.images import to_image
 from transformer_viz.drawing.scales import Legend
-from transformer_viz.theme import GRID, Theme, grown, scaled_font
+from transformer_viz.drawing.theme import GRID, Theme, grown, scaled_font
 
 WIDTH = 3 * GRID
 MOST = 60 * GRID

@@ -16,8 +16,8 @@ from core.trace.trace import BLOCK, row_blocks, without_repetition
 from transformer_viz.drawing.gradient import even_lightness
 from transformer_viz.drawing.hatch import rgba
 from transformer_viz.drawing.scales import to_levels
-from transformer_viz.options import ColorMap, Scale
-from transformer_viz.theme import Theme
+from transformer_viz.drawing.theme import Theme
+from transformer_viz.state.options import ColorMap, Scale
 
 MASKED = 0
 BLANK = 1  # level 0, and whatever lies below a threshold

@@ -8,7 +8,7 @@ Numbers travel as *codes*, uint8, as weights do (`colormap`): 0 is a masked cell
 import numpy as np
 
 from transformer_viz.drawing.gradient import even_lightness
-from transformer_viz.theme import Theme
+from transformer_viz.drawing.theme import Theme
 
 ZERO = 128
 LEVELS = 127  # steps from 0 to either end

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
-from transformer_viz.theme import GRID, Theme, caption_font
+from transformer_viz.drawing.theme import GRID, Theme, caption_font
 
 _VEIL = 0.7  # opacity
 _HEIGHT = 3 * GRID

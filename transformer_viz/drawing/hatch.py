@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QBrush, QTransform
 
 from transformer_viz.drawing.images import to_image
-from transformer_viz.theme import Theme
+from transformer_viz.drawing.theme import Theme
 
 PERIOD = 6
 """Pixels from one line to the next, along a row."""

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from PySide6.QtGui import QColor
 
 from core.trace.trace import Head
-from transformer_viz.theme import Theme
+from transformer_viz.drawing.theme import Theme
 
 SEPARATION = 0.08
 SEPARATION_OF_EIGHT = 0.1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 
-from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.drawing.theme import GRID, Theme, scaled_font
 
 _MARGIN = 4 * GRID
 _WRAPPED = int(Qt.TextFlag.TextWordWrap)

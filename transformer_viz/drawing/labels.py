@@ -15,7 +15,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
 from core.text.tokens import BYTE_PIECES, WORD_START, Token, TokenKind
 from core.text.words import written
-from transformer_viz.theme import GRID, Theme, scaled_font
+from transformer_viz.drawing.theme import GRID, Theme, scaled_font
 
 ARROW = " → "
 _ONE_LINE = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine

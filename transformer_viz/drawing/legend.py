@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
-from transformer_viz.theme import GRID, Theme
+from transformer_viz.drawing.theme import GRID, Theme
 
 _MARGIN = 4 * GRID
 _SWATCH = 2.5 * GRID

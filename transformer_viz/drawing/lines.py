@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor
 from transformer_viz.drawing.axis import AxisScale, places
 from transformer_viz.drawing.head_colors import head_color
 from transformer_viz.drawing.numbers import compact
-from transformer_viz.theme import Theme
+from transformer_viz.drawing.theme import Theme
 
 _HEADROOM = 0.05  # of the range of values, above and below
 

@@ -6,8 +6,8 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from transformer_viz.drawing.matrix import MatrixLayout
-from transformer_viz.selection import Cell
-from transformer_viz.theme import GRID, Theme
+from transformer_viz.drawing.theme import GRID, Theme
+from transformer_viz.state.selection import Cell
 
 _PINNED = 0.6  # opacity
 

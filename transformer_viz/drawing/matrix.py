@@ -20,8 +20,8 @@ from transformer_viz.drawing.axes import Axis
 from transformer_viz.drawing.cells import cells_image, pixel_cells
 from transformer_viz.drawing.pooling import Pyramid
 from transformer_viz.drawing.scales import Legend
-from transformer_viz.selection import Cell
-from transformer_viz.theme import GRID, Theme, grown, scaled_font
+from transformer_viz.drawing.theme import GRID, Theme, grown, scaled_font
+from transformer_viz.state.selection import Cell
 
 LARGEST_FIT = 40 * GRID  # pixels: the largest cell of a map shown as a whole
 LARGEST_CELL = 48 * GRID  # … and of one zoomed into

@@ -8,7 +8,7 @@ from transformer_viz.drawing.hatch import hatch_brush
 from transformer_viz.drawing.images import to_image
 from transformer_viz.drawing.matrix import Style
 from transformer_viz.drawing.scales import Legend
-from transformer_viz.theme import GRID, scaled_font
+from transformer_viz.drawing.theme import GRID, scaled_font
 
 _BAR = QSizeF(20 * GRID, 2 * GRID)
 _SWATCH = QSizeF(4 * GRID, 3 * GRID)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from transformer_viz.options import Quantity, Scale
+from transformer_viz.state.options import Quantity, Scale
 
 SMALLEST = 1e-4
 """The weight at the lower end of the logarithmic scale; smaller ones look like it."""

@@ -2,7 +2,7 @@
 
 from PySide6.QtGui import QColor
 
-from transformer_viz.theme import Theme
+from transformer_viz.drawing.theme import Theme
 
 STRONGEST = 0.45
 """How much of the accent weight 1 mixes in; the text stays readable on it in both themes."""

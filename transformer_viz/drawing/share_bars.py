@@ -9,7 +9,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from transformer_viz.drawing.axes import NUMBER_SIZE, Axis, row_font
 from transformer_viz.drawing.numbers import percent
-from transformer_viz.theme import GRID, Theme, grown, scaled_font
+from transformer_viz.drawing.theme import GRID, Theme, grown, scaled_font
 
 _ROOM = 21 * GRID
 BAR = 10 * GRID

@@ -9,7 +9,7 @@ from PySide6.QtGui import QPaintEngine, QPainter, QPen
 from transformer_viz.drawing.diverging import encode_signed
 from transformer_viz.drawing.hatch import hatch_brush
 from transformer_viz.drawing.images import to_image
-from transformer_viz.theme import GRID, Theme
+from transformer_viz.drawing.theme import GRID, Theme
 
 HEIGHT = 3 * GRID
 _VECTOR_SCALE = 8  # pixels to a point in SVG and PDF, where cells must stay sharp when magnified

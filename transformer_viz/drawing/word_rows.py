@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from core.trace.trace import Floats
 from transformer_viz.drawing.colormap import BLANK, LEVELS
-from transformer_viz.theme import GRID, Theme, grown, scaled_font
+from transformer_viz.drawing.theme import GRID, Theme, grown, scaled_font
 
 GAP = 2 * GRID
 LEAST, MOST = 6 * GRID, 20 * GRID

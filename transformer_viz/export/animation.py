@@ -24,7 +24,7 @@ from transformer_viz.drawing.matrix import (
     matrix_image,
     paint_matrix,
 )
-from transformer_viz.theme import GRID, scaled_font
+from transformer_viz.drawing.theme import GRID, scaled_font
 
 MOST_STEPS = 200
 STEP_MS, LAST_MS = 700, 2500

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.errors import UserError
-from transformer_viz.dialogs import Dialog
+from transformer_viz.drawing.theme import GRID
 from transformer_viz.export.exporter import (
     FORMATS,
     PAINTED,
@@ -33,10 +33,10 @@ from transformer_viz.export.exporter import (
 from transformer_viz.export.figure import NARROWEST, WIDEST, Figure, Shape
 from transformer_viz.export.picture import SCALES
 from transformer_viz.export.table import DELIMITERS, Dialect
-from transformer_viz.style import set_role
-from transformer_viz.theme import GRID
-from transformer_viz.views.number_boxes import WholeBox
-from transformer_viz.views.text_line import PlainLabel
+from transformer_viz.widgets.dialogs import Dialog
+from transformer_viz.widgets.number_boxes import WholeBox
+from transformer_viz.widgets.style import set_role
+from transformer_viz.widgets.text_line import PlainLabel
 
 TITLES = {
     Subject.VIEW: "&View shown",

@@ -16,17 +16,17 @@ from core.trace.head_map import head_map
 from core.trace.npz import maps_size, save_npz
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.matrix import Style
+from transformer_viz.engine.quantities import Found, Quantities
+from transformer_viz.engine.transfers import Progress, Transfers
 from transformer_viz.export.figure import Figure
 from transformer_viz.export.picture import Picture, to_image, to_pdf, to_png, to_svg
 from transformer_viz.export.table import DELIMITERS, MARK, Dialect, to_table
-from transformer_viz.options import Quantity
-from transformer_viz.quantities import Found, Quantities
-from transformer_viz.session import Session
-from transformer_viz.transfers import Progress, Transfers
-from transformer_viz.views.gate_wording import describe_gates
-from transformer_viz.views.head_pictures import head_picture, map_axes
-from transformer_viz.views.quantity_wording import NAMES, averaged_heads, map_title
-from transformer_viz.views.wording import head_name, head_title
+from transformer_viz.state.options import Quantity
+from transformer_viz.state.session import Session
+from transformer_viz.widgets.head_pictures import head_picture, map_axes
+from transformer_viz.words.gate_wording import describe_gates
+from transformer_viz.words.quantity_wording import NAMES, averaged_heads, map_title
+from transformer_viz.words.wording import head_name, head_title
 
 MOST_TRACE_BYTES = 4 * 1024**3
 CLIPBOARD = "the clipboard"

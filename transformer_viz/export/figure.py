@@ -11,8 +11,8 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.matrix import Style
+from transformer_viz.drawing.theme import GRID, scaled_font
 from transformer_viz.export.picture import Picture, to_image
-from transformer_viz.theme import GRID, scaled_font
 
 SLIDE_WIDTH = 1280
 """Logical pixels of a 16:9 slide of 13⅓ inches; text has its size in points on such a slide."""

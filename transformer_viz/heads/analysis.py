@@ -8,6 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
+from transformer_viz.engine.measuring import Measuring
 from transformer_viz.heads.report import (
     Report,
     alignment_values,
@@ -16,8 +17,7 @@ from transformer_viz.heads.report import (
     read_heads,
 )
 from transformer_viz.heads.store import Measured, Question, Store
-from transformer_viz.measuring import Measuring
-from transformer_viz.session import Session
+from transformer_viz.state.session import Session
 
 
 class HeadAnalysis(Measuring[Measured]):

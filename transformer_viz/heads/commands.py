@@ -12,20 +12,20 @@ from core.analysis.head_csv import heads_csv
 from core.errors import UserError
 from core.files import atomic_write_text
 from core.trace.trace import Head
-from transformer_viz.actions import Actions
-from transformer_viz.explorer import Explorer
+from transformer_viz.drawing.theme import Theme
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.mattering import Mattering
 from transformer_viz.heads.panel import MAP, MATTERING, RESOLVING, TABLE, HeadsPanel
 from transformer_viz.heads.report import Evidence
 from transformer_viz.heads.resolving import Resolving
 from transformer_viz.heads.showing import EvidenceShowing
-from transformer_viz.options import ColorMap
-from transformer_viz.selection import Selection
-from transformer_viz.session import Session
-from transformer_viz.theme import Theme
-from transformer_viz.views.dock import Dock
-from transformer_viz.views.host import Host
+from transformer_viz.state.explorer import Explorer
+from transformer_viz.state.options import ColorMap
+from transformer_viz.state.selection import Selection
+from transformer_viz.state.session import Session
+from transformer_viz.widgets.actions import Actions
+from transformer_viz.widgets.dock import Dock
+from transformer_viz.widgets.host import Host
 
 
 class HeadsCommands(QObject):

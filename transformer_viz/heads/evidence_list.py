@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QWidget
 from core.trace.trace import AttentionKind
 from transformer_viz.drawing.labels import isolated
 from transformer_viz.drawing.numbers import signed
+from transformer_viz.drawing.theme import GRID, grown, scaled_font
 from transformer_viz.heads.report import Evidence, Role
-from transformer_viz.theme import GRID, grown, scaled_font
-from transformer_viz.views.row_list import RowList
+from transformer_viz.widgets.row_list import RowList
 
 NOTHING = "No example sentences: the score is not above the baseline."
 _ROW = 6 * GRID

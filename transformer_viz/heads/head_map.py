@@ -11,17 +11,17 @@ from PySide6.QtWidgets import QToolTip
 
 from core.trace.trace import Head
 from transformer_viz.drawing.colormap import lookup_table
-from transformer_viz.drawing.head_grid import LEAST, GridLayout, HeadGrid, draw_head_grid
 from transformer_viz.drawing.numbers import compact, signed
 from transformer_viz.drawing.scales import Legend
+from transformer_viz.drawing.theme import GRID, Theme
+from transformer_viz.heads.head_grid import LEAST, GridLayout, HeadGrid, draw_head_grid
 from transformer_viz.heads.report import Report
 from transformer_viz.heads.wording import column, judgement, role_name, roles_in_words, sort_name
-from transformer_viz.options import ColorMap
-from transformer_viz.session import Session
-from transformer_viz.theme import GRID, Theme
-from transformer_viz.views.accessibility import announce
-from transformer_viz.views.picture import Picture
-from transformer_viz.views.wording import head_name, plain_tooltip
+from transformer_viz.state.options import ColorMap
+from transformer_viz.state.session import Session
+from transformer_viz.widgets.accessibility import announce
+from transformer_viz.widgets.picture import Picture
+from transformer_viz.words.wording import head_name, plain_tooltip
 
 _STEPS = {
     Qt.Key.Key_Left: (0, -1),

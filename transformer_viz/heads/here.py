@@ -12,10 +12,10 @@ from core.text.words import is_punctuation
 from core.trace.head_map import Entries, entries, map_row
 from core.trace.sinks import sinks
 from core.trace.trace import AttentionKind, Floats, Head, Trace
-from transformer_viz.bundled import Subject
 from transformer_viz.heads.report import Evidence, Role
 from transformer_viz.heads.wording import GOLD
-from transformer_viz.views.wording import token_name
+from transformer_viz.state.bundled import Subject
+from transformer_viz.words.wording import token_name
 
 LARGEST_MAP = 512 * 512
 """Cells: a larger map is not computed for a line of text."""

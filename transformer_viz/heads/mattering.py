@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from core.trace.trace import AttentionKind, Head
-from transformer_viz.backend import Backend
-from transformer_viz.engine import Engine
-from transformer_viz.gates import ALL_ON, Gates, gates
-from transformer_viz.heads.sentence import SentenceEffect, WholeSentence
-from transformer_viz.session import ModelInfo, Search, Session
-from transformer_viz.worker import Context
+from transformer_viz.engine.backend import Backend
+from transformer_viz.engine.engine import Engine
+from transformer_viz.engine.sentence_effect import SentenceEffect, WholeSentence
+from transformer_viz.engine.worker import Context
+from transformer_viz.state.gates import ALL_ON, Gates, gates
+from transformer_viz.state.session import ModelInfo, Search, Session
 
 LANE = "matter"
 SLICE = 0.1

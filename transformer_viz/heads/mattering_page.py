@@ -18,18 +18,18 @@ from PySide6.QtWidgets import (
 from core.trace.trace import Head
 from transformer_viz.drawing.labels import isolated
 from transformer_viz.drawing.numbers import signed
-from transformer_viz.gates import ALL_ON, Gates
+from transformer_viz.drawing.theme import GRID, Theme, grown, scaled_font
+from transformer_viz.engine.sentence_effect import SentenceEffect, new_words
 from transformer_viz.heads.mattering import Layer, Mattering, every_head
-from transformer_viz.heads.sentence import SentenceEffect, new_words
-from transformer_viz.session import Session
-from transformer_viz.style import set_role
-from transformer_viz.theme import GRID, Theme, grown, scaled_font
-from transformer_viz.titles import TITLES
-from transformer_viz.views.elided_label import ElidedLabel
-from transformer_viz.views.focus import Panel
-from transformer_viz.views.placeholder import Placeholder
-from transformer_viz.views.row_list import RowList
-from transformer_viz.views.wording import head_numbers
+from transformer_viz.state.gates import ALL_ON, Gates
+from transformer_viz.state.session import Session
+from transformer_viz.widgets.elided_label import ElidedLabel
+from transformer_viz.widgets.focus import Panel
+from transformer_viz.widgets.placeholder import Placeholder
+from transformer_viz.widgets.row_list import RowList
+from transformer_viz.widgets.style import set_role
+from transformer_viz.words.titles import TITLES
+from transformer_viz.words.wording import head_numbers
 
 SAME = "same translation"
 HINT = (

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.trace.trace import Head
+from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.head_map import HeadMap
 from transformer_viz.heads.mattering import Mattering
@@ -33,13 +34,12 @@ from transformer_viz.heads.wording import (
     listed,
     sort_name,
 )
-from transformer_viz.options import ColorMap
-from transformer_viz.session import Session
-from transformer_viz.style import set_role
-from transformer_viz.theme import GRID, Theme
-from transformer_viz.views.elided_label import ElidedLabel
-from transformer_viz.views.focus import Panel
-from transformer_viz.views.placeholder import Placeholder
+from transformer_viz.state.options import ColorMap
+from transformer_viz.state.session import Session
+from transformer_viz.widgets.elided_label import ElidedLabel
+from transformer_viz.widgets.focus import Panel
+from transformer_viz.widgets.placeholder import Placeholder
+from transformer_viz.widgets.style import set_role
 
 TABLE, MAP, RESOLVING, MATTERING = range(4)  # tabs
 _LEFT_SHARE = (58, 42)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from core.trace.trace import Head, Trace
-from transformer_viz.engine import Engine
-from transformer_viz.heads.resolution import (
+from transformer_viz.engine.engine import Engine
+from transformer_viz.engine.resolution import (
     ItPair,
     ItSentence,
     Look,
@@ -14,8 +14,8 @@ from transformer_viz.heads.resolution import (
     look,
     word_columns,
 )
-from transformer_viz.selection import Selection
-from transformer_viz.session import ModelInfo, Search, Session
+from transformer_viz.state.selection import Selection
+from transformer_viz.state.session import ModelInfo, Search, Session
 
 LANE = "pairs"
 MEASURING = "Testing the heads on minimal pairs…"

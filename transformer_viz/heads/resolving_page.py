@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from core.trace.trace import Head
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.numbers import percent
+from transformer_viz.drawing.theme import GRID, LIGHT, Theme
 from transformer_viz.drawing.word_rows import (
     GAP,
     WordColumns,
@@ -25,19 +26,18 @@ from transformer_viz.drawing.word_rows import (
     draw_head_lines,
     draw_words,
 )
-from transformer_viz.heads.resolution import noun_column, word_columns
+from transformer_viz.engine.resolution import noun_column, word_columns
 from transformer_viz.heads.resolving import Resolving
-from transformer_viz.options import ColorMap
-from transformer_viz.session import Session
-from transformer_viz.style import set_role
-from transformer_viz.theme import GRID, LIGHT, Theme
-from transformer_viz.training.list_style import list_style
-from transformer_viz.training.statistics import head_label
-from transformer_viz.views.elided_label import ElidedLabel
-from transformer_viz.views.focus import Panel
-from transformer_viz.views.placeholder import Placeholder
-from transformer_viz.views.row_list import RowList
-from transformer_viz.views.wording import plain_tooltip
+from transformer_viz.state.options import ColorMap
+from transformer_viz.state.session import Session
+from transformer_viz.widgets.elided_label import ElidedLabel
+from transformer_viz.widgets.focus import Panel
+from transformer_viz.widgets.list_style import list_style
+from transformer_viz.widgets.placeholder import Placeholder
+from transformer_viz.widgets.row_list import RowList
+from transformer_viz.widgets.style import set_role
+from transformer_viz.words.statistics import head_label
+from transformer_viz.words.wording import plain_tooltip
 
 _LIST_WIDTH = 46 * GRID
 

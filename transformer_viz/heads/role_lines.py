@@ -6,16 +6,16 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from core.trace.trace import Head
-from transformer_viz.bundled import subject_of
+from transformer_viz.drawing.theme import GRID
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.here import Here, here
 from transformer_viz.heads.report import Role
 from transformer_viz.heads.wording import NO_ROLE, judgement, measured_on, role_name, score_over
-from transformer_viz.languages import asking_for
-from transformer_viz.session import Session
-from transformer_viz.theme import GRID
-from transformer_viz.views.focus import Panel
-from transformer_viz.views.wording import head_numbers, plain_tooltip
+from transformer_viz.state.bundled import subject_of
+from transformer_viz.state.languages import asking_for
+from transformer_viz.state.session import Session
+from transformer_viz.widgets.focus import Panel
+from transformer_viz.words.wording import head_numbers, plain_tooltip
 
 SHOWN = 2
 OUTDATED = "Its roles were measured by an older version; measure again to confirm them."

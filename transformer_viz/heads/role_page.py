@@ -6,13 +6,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from core.trace.trace import Head
+from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.heads.evidence_list import EvidenceList
 from transformer_viz.heads.report import Evidence, MeasuredHead, Report, Role
 from transformer_viz.heads.wording import NO_ROLE, judgement, role_name, sort_name
-from transformer_viz.session import Session
-from transformer_viz.style import set_role
-from transformer_viz.theme import GRID, Theme
-from transformer_viz.views.wording import head_title
+from transformer_viz.state.session import Session
+from transformer_viz.widgets.style import set_role
+from transformer_viz.words.wording import head_title
 
 
 class RolePage(QWidget):

@@ -15,14 +15,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.store import GRAMMAR, Question
 from transformer_viz.heads.wording import corpus_name, measured_on
-from transformer_viz.style import dress_spin_box, set_role
-from transformer_viz.theme import GRID, Theme
-from transformer_viz.training.wording import duration
-from transformer_viz.views.elided_label import ElidedLabel
-from transformer_viz.views.number_boxes import WholeBox
+from transformer_viz.widgets.elided_label import ElidedLabel
+from transformer_viz.widgets.number_boxes import WholeBox
+from transformer_viz.widgets.style import dress_spin_box, set_role
+from transformer_viz.words.training_wording import duration
 
 FILES = "Sentence pairs or texts (*.tsv *.tmx *.txt *.gz *.bz2 *.xz *.zip);;All files (*)"
 _ALIGNED = ("Choose the sentences, one per line", "Choose their translations, one per line")

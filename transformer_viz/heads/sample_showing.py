@@ -7,12 +7,12 @@ from dataclasses import asdict
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from transformer_viz.bundled import Subject, subject_of
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.sight import sight
-from transformer_viz.languages import asking_for
-from transformer_viz.selection import Selection
-from transformer_viz.session import Session
+from transformer_viz.state.bundled import Subject, subject_of
+from transformer_viz.state.languages import asking_for
+from transformer_viz.state.selection import Selection
+from transformer_viz.state.session import Session
 
 
 class SampleShowing(QObject):

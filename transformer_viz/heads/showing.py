@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject, Qt
 
 from core.text.words import word_span
 from core.trace.trace import AttentionKind, Head
-from transformer_viz.explorer import Explorer
 from transformer_viz.heads.report import Evidence
-from transformer_viz.selection import Selection
-from transformer_viz.session import Phase, Session
+from transformer_viz.state.explorer import Explorer
+from transformer_viz.state.selection import Selection
+from transformer_viz.state.session import Phase, Session
 
 ORIGIN = "the sample's translation"
 

@@ -10,13 +10,13 @@ import numpy as np
 from core.analysis.verdict import LEAST_WEIGHT
 from core.counted import counted
 from core.trace.trace import AttentionKind, Head, Trace
-from transformer_viz.bundled import Subject
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.heads.here import Link, link_of, weight_on
 from transformer_viz.heads.report import Report, Role
 from transformer_viz.heads.wording import GOLD, sort_name
-from transformer_viz.selection import Selection
-from transformer_viz.views.wording import head_title
+from transformer_viz.state.bundled import Subject
+from transformer_viz.state.selection import Selection
+from transformer_viz.words.wording import head_title
 
 CLEAR = LEAST_WEIGHT
 """A head with less weight on the subject is not said to show it."""

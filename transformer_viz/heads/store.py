@@ -17,7 +17,6 @@ from typing import Any
 from core.bundled import read_bundled
 from core.errors import UserError
 from core.files import atomic_write_text, drop_oldest
-from transformer_viz.checks import record
 from transformer_viz.heads.report import (
     IMPORTANCE,
     Report,
@@ -26,6 +25,7 @@ from transformer_viz.heads.report import (
     read_head,
     read_heads,
 )
+from transformer_viz.state.checks import record
 
 FORMAT = 1
 MOST_FILES = 30

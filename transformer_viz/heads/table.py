@@ -19,12 +19,12 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 
 from core.trace.trace import Head
 from transformer_viz.drawing.numbers import signed
+from transformer_viz.drawing.theme import GRID, Theme, grown, taller
 from transformer_viz.heads.report import MeasuredHead, Report
 from transformer_viz.heads.wording import column, listed, role_name, roles_in_words
-from transformer_viz.text_size import set_font
-from transformer_viz.theme import GRID, Theme, grown, taller
-from transformer_viz.training.statistics import head_label
-from transformer_viz.views.wording import plain_tooltip
+from transformer_viz.widgets.text_size import set_font
+from transformer_viz.words.statistics import head_label
+from transformer_viz.words.wording import plain_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
+from transformer_viz.drawing.theme import Theme
 from transformer_viz.hub.dialog import GetModel
 from transformer_viz.hub.download import ModelDownload
-from transformer_viz.theme import Theme
-from transformer_viz.views.host import Host
+from transformer_viz.widgets.host import Host
 
 
 class HubCommands(QObject):

@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
 )
 
 from core.remote.pairs import PAIRS
+from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.hub.download import ModelDownload
 from transformer_viz.hub.pair_list import PairList
-from transformer_viz.style import set_role
-from transformer_viz.theme import GRID, Theme
-from transformer_viz.training.wording import byte_size, duration
+from transformer_viz.widgets.style import set_role
+from transformer_viz.words.training_wording import byte_size, duration
 
 ABOUT = (
     "Transformers from the OPUS-MT project (Tiedemann and Thottingal 2020) on the Hugging Face "

@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Signal
 
 from core.remote.cache import downloaded_models
 from core.remote.hub_cache import cached_models
-from transformer_viz.measuring import Progress, read_progress
-from transformer_viz.training.child import Child
+from transformer_viz.engine.child import Child
+from transformer_viz.engine.measuring import Progress, read_progress
 
 UNREADABLE = "The process returned an unreadable answer; try again."
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from core.remote.pairs import PAIRS, repository_of
-from transformer_viz.theme import GRID, Theme
+from transformer_viz.drawing.theme import GRID, Theme
 
 COLUMNS = ("From", "To", "Model", "")
 FROM, TO, MODEL, STATE = range(len(COLUMNS))

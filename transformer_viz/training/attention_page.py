@@ -21,20 +21,20 @@ from PySide6.QtWidgets import (
 from core.errors import UserError
 from core.training.probe import Probe
 from core.training.probe_log import ProbeLog, read_probe_log
-from transformer_viz.explorer import Explorer
-from transformer_viz.session import Session
-from transformer_viz.style import set_role
-from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, LIGHT, Theme
+from transformer_viz.drawing.theme import GRID, LIGHT, Theme
+from transformer_viz.state.explorer import Explorer
+from transformer_viz.state.session import Session
 from transformer_viz.training.replay import Replay
 from transformer_viz.training.run import Run
 from transformer_viz.training.specialists import Specialists
-from transformer_viz.views.elided_label import ElidedLabel
-from transformer_viz.views.focus import Panel
-from transformer_viz.views.placeholder import Placeholder
-from transformer_viz.views.text_line import PlainLabel
-from transformer_viz.views.transport import ICON, transport_icon
-from transformer_viz.views.wording import plain_tooltip
+from transformer_viz.widgets.elided_label import ElidedLabel
+from transformer_viz.widgets.focus import Panel
+from transformer_viz.widgets.placeholder import Placeholder
+from transformer_viz.widgets.style import set_role
+from transformer_viz.widgets.text_line import PlainLabel
+from transformer_viz.widgets.text_size import set_height
+from transformer_viz.widgets.transport import ICON, transport_icon
+from transformer_viz.words.wording import plain_tooltip
 
 
 class AttentionPage(Panel):

@@ -10,18 +10,18 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QMessageBox, QWidget
 
 from core.errors import UserError
-from transformer_viz.actions import Actions
-from transformer_viz.explorer import Explorer
-from transformer_viz.question_box import QuestionBox
-from transformer_viz.session import Session
-from transformer_viz.theme import Theme
+from transformer_viz.drawing.theme import Theme
+from transformer_viz.state.explorer import Explorer
+from transformer_viz.state.session import Session
 from transformer_viz.training.attention_page import AttentionPage
 from transformer_viz.training.follow import Follow
 from transformer_viz.training.panel import TrainingPanel
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.runs import Runs, runs_folder
-from transformer_viz.views.dock import Dock
-from transformer_viz.views.host import Host
+from transformer_viz.widgets.actions import Actions
+from transformer_viz.widgets.dock import Dock
+from transformer_viz.widgets.host import Host
+from transformer_viz.widgets.question_box import QuestionBox
 
 if TYPE_CHECKING:
     from transformer_viz.training.new_run import NewRun

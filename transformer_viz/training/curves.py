@@ -18,16 +18,16 @@ from PySide6.QtWidgets import (
 
 from transformer_viz.drawing.axis import AxisScale
 from transformer_viz.drawing.lines import Floats, Line, Plot
-from transformer_viz.style import dress_spin_box, set_role
-from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, LIGHT, Theme
+from transformer_viz.drawing.theme import GRID, LIGHT, Theme
 from transformer_viz.training.metrics import METRICS, Metric, Part, smoothed
 from transformer_viz.training.run import Run
-from transformer_viz.views.flow_layout import FlowLayout
-from transformer_viz.views.focus import Panel
-from transformer_viz.views.line_plot import KEYS, LinePlot
-from transformer_viz.views.number_boxes import DecimalBox
-from transformer_viz.views.placeholder import Placeholder
+from transformer_viz.widgets.flow_layout import FlowLayout
+from transformer_viz.widgets.focus import Panel
+from transformer_viz.widgets.line_plot import KEYS, LinePlot
+from transformer_viz.widgets.number_boxes import DecimalBox
+from transformer_viz.widgets.placeholder import Placeholder
+from transformer_viz.widgets.style import dress_spin_box, set_role
+from transformer_viz.widgets.text_size import set_height
 
 MOST_SMOOTHING = 0.99
 _SMOOTHING_TIP = (

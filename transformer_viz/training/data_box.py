@@ -24,11 +24,11 @@ from core.corpus.spec import files_of
 from core.errors import UserError
 from core.files import is_file
 from core.training.config import GRAMMAR, TrainingConfig
-from transformer_viz.style import set_role
-from transformer_viz.theme import GRID, Theme
+from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.training.families import FamiliesButton
-from transformer_viz.training.list_style import list_style
-from transformer_viz.views.wording import plain_tooltip
+from transformer_viz.widgets.list_style import list_style
+from transformer_viz.widgets.style import set_role
+from transformer_viz.words.wording import plain_tooltip
 
 TABLES = "Sentence pairs (*.tsv *.tmx *.txt *.gz *.bz2 *.xz *.zip);;All files (*)"
 _SPEC = Qt.ItemDataRole.UserRole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from transformer_viz.training.child import Child
+from transformer_viz.engine.child import Child
 
 SURE = ("auto", "cpu")  # there on every machine
 

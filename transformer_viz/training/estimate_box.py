@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 from core.counted import counted
 from core.training.config import RunConfig
 from core.training.estimate import memory_bytes, parameter_count
-from transformer_viz.style import set_role
-from transformer_viz.theme import GRID
-from transformer_viz.training.child import Child
-from transformer_viz.training.wording import byte_size, duration, quantity
+from transformer_viz.drawing.theme import GRID
+from transformer_viz.engine.child import Child
+from transformer_viz.widgets.style import set_role
+from transformer_viz.words.training_wording import byte_size, duration, quantity
 
 _UNKNOWN = "–"
 _WORTH_IT = 1.1  # times as fast as float32 that bf16 has to be to be mentioned

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from core.corpus.grammar.registry import FAMILIES
-from transformer_viz.style import set_role
-from transformer_viz.theme import GRID
-from transformer_viz.views.wording import plain_tooltip
+from transformer_viz.drawing.theme import GRID
+from transformer_viz.widgets.style import set_role
+from transformer_viz.words.wording import plain_tooltip
 
 _SIZE = (72 * GRID, 120 * GRID)
 

@@ -14,8 +14,8 @@ from core.config import ModelConfig
 from core.heads import read_code, read_head
 from core.model.product_choice import WISHES
 from core.training.config import RunConfig, TrainingConfig
+from transformer_viz.state.typed_numbers import read_decimal, read_whole
 from transformer_viz.training.setting_words import WORDS, Words
-from transformer_viz.typed_numbers import read_decimal, read_whole
 
 TARGET = "=>"
 """Stands for the tab between a probe and its translation: Tab leads to the next field."""

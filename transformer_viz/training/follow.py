@@ -8,11 +8,11 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from transformer_viz.explorer import Explorer
-from transformer_viz.session import Session
-from transformer_viz.theme import Theme
+from transformer_viz.drawing.theme import Theme
+from transformer_viz.state.explorer import Explorer
+from transformer_viz.state.session import Session
 from transformer_viz.training.run import Run
-from transformer_viz.views.wording import plain_tooltip
+from transformer_viz.words.wording import plain_tooltip
 
 
 class Follow(QPushButton):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from transformer_viz.theme import Theme
+from transformer_viz.drawing.theme import Theme
 from transformer_viz.training.run import Run
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, 
 from PySide6.QtGui import QFont, QPainter, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
-from transformer_viz.theme import GRID, LIGHT, Theme
+from transformer_viz.drawing.theme import GRID, LIGHT, Theme
 
 CHANGED = Qt.ItemDataRole.UserRole
 """Role of the marked spans: [start, end) characters of the text."""

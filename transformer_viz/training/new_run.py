@@ -27,15 +27,15 @@ from core.presets import DESCRIPTIONS, PRESETS, preset
 from core.system import name_problem
 from core.training.config import RunConfig
 from core.training.run_folder import RunFolder
-from transformer_viz.style import set_role
-from transformer_viz.theme import GRID, Theme
+from transformer_viz.drawing.theme import GRID, Theme
+from transformer_viz.engine.launch import preset_of, train_arguments
 from transformer_viz.training.data_box import DataBox
 from transformer_viz.training.estimate_box import EstimateBox
-from transformer_viz.training.launch import preset_of, train_arguments
 from transformer_viz.training.run import Run
 from transformer_viz.training.runs import Runs
 from transformer_viz.training.settings_form import SettingsForm
 from transformer_viz.training.table import Index
+from transformer_viz.widgets.style import set_role
 
 FIRST = "tiny"  # what a new user sees work within a minute
 _ORDER = (FIRST, *(name for name in PRESETS if name != FIRST))

@@ -20,13 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from core.files import is_there
-from transformer_viz.style import set_role
-from transformer_viz.theme import GRID, Theme
-from transformer_viz.training.launch import train_command
-from transformer_viz.training.list_style import list_style
+from transformer_viz.drawing.theme import GRID, Theme
+from transformer_viz.engine.launch import train_command
 from transformer_viz.training.run import Run, RunState
-from transformer_viz.training.wording import duration, quantity
-from transformer_viz.views.wording import plain_tooltip
+from transformer_viz.widgets.list_style import list_style
+from transformer_viz.widgets.style import set_role
+from transformer_viz.words.training_wording import duration, quantity
+from transformer_viz.words.wording import plain_tooltip
 
 _PATH = Qt.ItemDataRole.UserRole
 _SENTENCES = {

@@ -21,9 +21,8 @@ from PySide6.QtWidgets import (
 
 from core.counted import counted
 from core.errors import UserError
-from transformer_viz.style import set_role
-from transformer_viz.theme import GRID, Theme
-from transformer_viz.training.child import Child
+from transformer_viz.drawing.theme import GRID, Theme
+from transformer_viz.engine.child import Child
 from transformer_viz.training.curves import Curves
 from transformer_viz.training.log_page import LogPage
 from transformer_viz.training.overview import Overview
@@ -38,8 +37,9 @@ from transformer_viz.training.run_questions import (
 from transformer_viz.training.runs import NoTrashError, Runs
 from transformer_viz.training.samples import Samples
 from transformer_viz.training.table import RunsTable
-from transformer_viz.views.focus import Panel
-from transformer_viz.views.placeholder import Placeholder
+from transformer_viz.widgets.focus import Panel
+from transformer_viz.widgets.placeholder import Placeholder
+from transformer_viz.widgets.style import set_role
 
 LIST_WIDTH = 140 * GRID
 

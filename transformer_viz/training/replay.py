@@ -13,12 +13,12 @@ from core.errors import UserError
 from core.trace.npz import load_npz
 from core.trace.trace import Head, Trace
 from core.training.probe import Probe
-from transformer_viz.explorer import Explorer
-from transformer_viz.selection import Selection, carried
-from transformer_viz.selection import changed as with_changes
-from transformer_viz.session import Session
+from transformer_viz.engine.stream import Stream
+from transformer_viz.state.explorer import Explorer
+from transformer_viz.state.selection import Selection, carried
+from transformer_viz.state.selection import changed as with_changes
+from transformer_viz.state.session import Session
 from transformer_viz.training.run import Run
-from transformer_viz.views.stream import Stream
 
 POINTS_PER_SECOND = 3
 _HEADS = ("kind", "layer", "head", "others")  # of a selection

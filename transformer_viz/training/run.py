@@ -16,7 +16,7 @@ from core.errors import UserError
 from core.files import is_file
 from core.training.config import RunConfig
 from core.training.run_folder import RunFolder
-from transformer_viz.training.child import failure
+from transformer_viz.engine.child import failure
 from transformer_viz.training.lines import Lines
 
 _PROBE = re.compile(r"step-(\d+)-(\d+)\.npz")  # step, sentence

@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
 )
 
 from core.counted import counted
-from transformer_viz.question_box import QuestionBox
-from transformer_viz.theme import GRID
+from transformer_viz.drawing.theme import GRID
 from transformer_viz.training.run import Run
-from transformer_viz.views.number_boxes import WholeBox
+from transformer_viz.widgets.number_boxes import WholeBox
+from transformer_viz.widgets.question_box import QuestionBox
 
 USUAL_AVERAGE = 5
 

@@ -13,7 +13,7 @@ from core.errors import UserError
 from core.files import is_file, is_folder, is_there
 from core.training.config import RunConfig
 from core.training.run_folder import RunFolder
-from transformer_viz.training.launch import resume_arguments, start, train_arguments
+from transformer_viz.engine.launch import resume_arguments, start, train_arguments
 from transformer_viz.training.run import Run
 
 POLL = 500  # ms

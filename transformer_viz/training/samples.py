@@ -27,14 +27,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from transformer_viz.style import set_role
-from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, Theme
+from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.training.marked_text import CHANGED, MarkedTexts
 from transformer_viz.training.run import Run
 from transformer_viz.training.sample_table import Sample, SampleTable
-from transformer_viz.views.focus import Panel
-from transformer_viz.views.placeholder import Placeholder
+from transformer_viz.widgets.focus import Panel
+from transformer_viz.widgets.placeholder import Placeholder
+from transformer_viz.widgets.style import set_role
+from transformer_viz.widgets.text_size import set_height
 
 Index = QModelIndex | QPersistentModelIndex
 _NEWEST = "newest"

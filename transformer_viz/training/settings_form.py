@@ -21,11 +21,11 @@ from PySide6.QtWidgets import (
 
 from core.errors import UserError
 from core.training.config import RunConfig
-from transformer_viz.style import set_role
-from transformer_viz.theme import GRID, Theme
+from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.training.device_check import DeviceCheck
 from transformer_viz.training.fields import COMMON, Field, all_fields, in_words, values
-from transformer_viz.views.accessibility import announce
+from transformer_viz.widgets.accessibility import announce
+from transformer_viz.widgets.style import set_role
 
 _NAMED = re.compile(r"(\w+) = ")
 _FIELD_WIDTH = 34 * GRID

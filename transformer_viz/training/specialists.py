@@ -21,12 +21,14 @@ from core.training.probe_log import ProbeLog
 from transformer_viz.drawing.axis import AxisScale
 from transformer_viz.drawing.head_colors import color_slots
 from transformer_viz.drawing.lines import Line, Mark, Plot
-from transformer_viz.session import Session
-from transformer_viz.style import dress_spin_box, set_role
-from transformer_viz.text_size import set_height
-from transformer_viz.theme import GRID, Theme
-from transformer_viz.training.list_style import list_style
-from transformer_viz.training.statistics import (
+from transformer_viz.drawing.theme import GRID, Theme
+from transformer_viz.state.session import Session
+from transformer_viz.widgets.line_plot import LinePlot
+from transformer_viz.widgets.list_style import list_style
+from transformer_viz.widgets.number_boxes import DecimalBox
+from transformer_viz.widgets.style import dress_spin_box, set_role
+from transformer_viz.widgets.text_size import set_height
+from transformer_viz.words.statistics import (
     ANTECEDENT,
     PRONOUN,
     STATISTICS,
@@ -36,9 +38,7 @@ from transformer_viz.training.statistics import (
     ranked,
     since_in_words,
 )
-from transformer_viz.views.line_plot import LinePlot
-from transformer_viz.views.number_boxes import DecimalBox
-from transformer_viz.views.wording import plain_tooltip
+from transformer_viz.words.wording import plain_tooltip
 
 _LIST_WIDTH = 72 * GRID
 _USUAL = 0.5

@@ -26,12 +26,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from transformer_viz.text_size import set_font
-from transformer_viz.theme import GRID, LIGHT, Theme, taller
+from transformer_viz.drawing.theme import GRID, LIGHT, Theme, taller
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.runs import Runs
-from transformer_viz.training.wording import duration
-from transformer_viz.views.wording import plain_tooltip
+from transformer_viz.widgets.text_size import set_font
+from transformer_viz.words.training_wording import duration
+from transformer_viz.words.wording import plain_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Run", "State", "Progress", "Left", "Loss", "BLEU")

@@ -14,10 +14,10 @@ import pytest
 
 from core.errors import UserError
 from tests.transformer_viz.models import save_tiny_model
-from transformer_viz import launch
 from transformer_viz.desktop import installation as module
 from transformer_viz.desktop.installation import ICON_SIZES, Installation, installed_command
-from transformer_viz.session_file import SUFFIX
+from transformer_viz.shell.session_file import SUFFIX
+from transformer_viz.startup import launch
 
 ODD = '/opt/my "own" $HOME/100%/trans`former\\viz'
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from transformer_viz import launch
 from transformer_viz.desktop.man_page import man_page
+from transformer_viz.startup import launch
 
 ROOT = Path(__file__).resolve().parents[3]
 

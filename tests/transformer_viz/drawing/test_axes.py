@@ -18,7 +18,7 @@ from transformer_viz.drawing.axes import (
     rows_room,
 )
 from transformer_viz.drawing.images import to_array
-from transformer_viz.theme import LIGHT
+from transformer_viz.drawing.theme import LIGHT
 
 
 @st.composite

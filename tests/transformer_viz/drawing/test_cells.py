@@ -8,8 +8,8 @@ from transformer_viz.drawing.colormap import MASKED, lookup_table
 from transformer_viz.drawing.hatch import PERIOD, hatch_tile
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.pooling import Pyramid
-from transformer_viz.options import ColorMap
-from transformer_viz.theme import LIGHT
+from transformer_viz.drawing.theme import LIGHT
+from transformer_viz.state.options import ColorMap
 
 TABLE = lookup_table(ColorMap.PAPER, LIGHT)
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage, QPainter
 from core.text.tokens import Token, TokenKind
 from transformer_viz.drawing.chips import COMPACT, NORMAL, draw_chip, lay_out_chips
 from transformer_viz.drawing.images import to_array
-from transformer_viz.theme import LIGHT
+from transformer_viz.drawing.theme import LIGHT
 
 pieces = st.lists(st.sampled_from(["▁Das", "▁Tier", "lief", ",", "▁" + "x" * 200]), max_size=30)
 

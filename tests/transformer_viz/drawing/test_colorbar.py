@@ -7,8 +7,8 @@ from transformer_viz.drawing.colorbar import MOST, WIDTH, draw_color_bar
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.scales import Legend, legend
-from transformer_viz.options import ColorMap, Scale
-from transformer_viz.theme import LIGHT
+from transformer_viz.drawing.theme import LIGHT
+from transformer_viz.state.options import ColorMap, Scale
 
 TABLE = lookup_table(ColorMap.VIRIDIS, LIGHT)
 LEFT, TOP = 10, 10

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transformer_viz.drawing.colormap import BLANK, LEVELS, MASKED, encode, lookup_table
-from transformer_viz.options import ColorMap, Scale
-from transformer_viz.theme import DARK, LIGHT, Theme
+from transformer_viz.drawing.theme import DARK, LIGHT, Theme
+from transformer_viz.state.options import ColorMap, Scale
 
 themes = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 maps = pytest.mark.parametrize("color_map", ColorMap)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tests.transformer_viz.drawing.test_colormap import lightness, themes
 from transformer_viz.drawing.diverging import LEVELS, ZERO, diverging_table, encode_signed
-from transformer_viz.theme import Theme
+from transformer_viz.drawing.theme import Theme
 
 NUMBERS = st.floats(-1e6, 1e6, width=32)
 DICHROMACY = {  # Viénot, Brettel, Mollon 1999: linear sRGB as a dichromat's eye mixes it

@@ -5,7 +5,7 @@ from PySide6.QtGui import QImage, QPainter
 
 from transformer_viz.drawing.hatch import PERIOD, hatch, hatch_brush
 from transformer_viz.drawing.images import to_array, to_image
-from transformer_viz.theme import DARK, LIGHT
+from transformer_viz.drawing.theme import DARK, LIGHT
 
 
 def test_the_pattern_tiles_seamlessly() -> None:

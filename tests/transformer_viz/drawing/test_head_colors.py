@@ -14,7 +14,7 @@ from transformer_viz.drawing.head_colors import (
     color_slots,
     head_color,
 )
-from transformer_viz.theme import DARK, LIGHT, Theme
+from transformer_viz.drawing.theme import DARK, LIGHT, Theme
 
 # Machado, Oliveira and Fernandes 2009, table 1, severity 1.0; on linear sRGB.
 VISION = {

@@ -18,7 +18,7 @@ from transformer_viz.drawing.labels import (
     label_step,
     label_widths,
 )
-from transformer_viz.theme import DARK, LIGHT, Theme
+from transformer_viz.drawing.theme import DARK, LIGHT, Theme
 
 ODD = ["<b>bold</b>", "a & b", "😀", "日本語", "שלום", "مرحبا", "e\u0301", "x" * 80, "\u202e"]
 

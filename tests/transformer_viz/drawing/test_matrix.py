@@ -26,8 +26,8 @@ from transformer_viz.drawing.matrix import (
 from transformer_viz.drawing.pooling import Pyramid
 from transformer_viz.drawing.scales import legend
 from transformer_viz.drawing.share_bars import bar_rect
-from transformer_viz.options import ColorMap, Scale
-from transformer_viz.theme import LIGHT
+from transformer_viz.drawing.theme import LIGHT
+from transformer_viz.state.options import ColorMap, Scale
 
 TABLE = lookup_table(ColorMap.PAPER, LIGHT)
 SIZE = QSizeF(600, 500)

@@ -8,12 +8,12 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QFont, QImage, QPainter
 
 from transformer_viz.drawing.diverging import diverging_table, encode_signed
-from transformer_viz.drawing.extent import Extent, regions
 from transformer_viz.drawing.images import to_array
-from transformer_viz.drawing.number_map import NumberMap, lay_out_map, map_image
-from transformer_viz.drawing.rotation import TurnedPair, draw_pair, face_size
 from transformer_viz.drawing.scales import Legend
-from transformer_viz.theme import LIGHT
+from transformer_viz.drawing.theme import LIGHT
+from transformer_viz.positions.extent import Extent, regions
+from transformer_viz.positions.number_map import NumberMap, lay_out_map, map_image
+from transformer_viz.positions.rotation import TurnedPair, draw_pair, face_size
 
 pytestmark = pytest.mark.usefixtures("qapp")
 

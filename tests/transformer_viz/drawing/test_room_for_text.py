@@ -8,13 +8,13 @@ from PySide6.QtGui import QFont, QFontMetricsF
 from core.trace.trace import AttentionKind, Head
 from transformer_viz.drawing import colorbar, share_bars
 from transformer_viz.drawing.axes import NUMBER_SIZE
-from transformer_viz.drawing.head_grid import GridLayout
 from transformer_viz.drawing.numbers import percent
+from transformer_viz.drawing.theme import GRID, scaled_font
 from transformer_viz.drawing.word_rows import WordColumns
-from transformer_viz.theme import GRID, scaled_font
-from transformer_viz.training.statistics import head_label
-from transformer_viz.views import probe_curves
-from transformer_viz.views.wording import head_name
+from transformer_viz.heads.head_grid import GridLayout
+from transformer_viz.reach import probe_curves
+from transformer_viz.words.statistics import head_label
+from transformer_viz.words.wording import head_name
 
 pytestmark = pytest.mark.usefixtures("qapp")
 

@@ -11,7 +11,7 @@ from transformer_viz.drawing.scales import (
     scale_name,
     to_levels,
 )
-from transformer_viz.options import Quantity, Scale
+from transformer_viz.state.options import Quantity, Scale
 
 scales = pytest.mark.parametrize("scale", Scale)
 weights = st.lists(st.floats(0, 1, width=32), min_size=2, max_size=8)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QImage, QPainter
 from transformer_viz.drawing.diverging import diverging_table, encode_signed
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.strips import cell_rect, dimension_at, draw_strip, resampled
-from transformer_viz.theme import DARK, LIGHT, Theme
+from transformer_viz.drawing.theme import DARK, LIGHT, Theme
 
 VECTORS = st.lists(st.floats(-5, 5, width=32), min_size=1, max_size=200).map(np.array)
 

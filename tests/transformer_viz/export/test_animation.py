@@ -10,10 +10,10 @@ from core.errors import UserError
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.matrix import Style
+from transformer_viz.drawing.theme import DARK, LIGHT, Theme
 from transformer_viz.export.animation import MOST_STEPS, SIZE, Decoding, paint_step, to_gif
-from transformer_viz.options import ColorMap, ViewOptions
-from transformer_viz.theme import DARK, LIGHT, Theme
-from transformer_viz.views.head_pictures import head_picture, map_axes
+from transformer_viz.state.options import ColorMap, ViewOptions
+from transformer_viz.widgets.head_pictures import head_picture, map_axes
 
 
 def decoding(trace: Trace, kind: AttentionKind) -> Decoding:

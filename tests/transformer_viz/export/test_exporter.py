@@ -17,6 +17,9 @@ from tests.transformer_viz.answers import quantities_of
 from tests.transformer_viz.stage import weights_alone
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.matrix import Style
+from transformer_viz.drawing.theme import LIGHT
+from transformer_viz.engine.quantities import Quantities
+from transformer_viz.engine.transfers import Transfers
 from transformer_viz.export import exporter as exporter_module
 from transformer_viz.export.dialog import EXPLANATIONS, ExportDialog
 from transformer_viz.export.exporter import (
@@ -30,11 +33,8 @@ from transformer_viz.export.exporter import (
 )
 from transformer_viz.export.figure import Figure
 from transformer_viz.export.picture import Picture
-from transformer_viz.options import ColorMap, Quantity
-from transformer_viz.quantities import Quantities
-from transformer_viz.session import Session
-from transformer_viz.theme import LIGHT
-from transformer_viz.transfers import Transfers
+from transformer_viz.state.options import ColorMap, Quantity
+from transformer_viz.state.session import Session
 
 EVERY = [(subject, format_) for subject in Subject for format_ in FORMATS[subject]]
 

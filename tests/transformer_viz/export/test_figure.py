@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QApplication
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.images import to_array
 from transformer_viz.drawing.matrix import Style
+from transformer_viz.drawing.theme import LIGHT
 from transformer_viz.export.figure import SLIDE_WIDTH, Figure, Shape, compose, trimmed
 from transformer_viz.export.picture import Picture, to_image, to_svg
-from transformer_viz.options import ColorMap
-from transformer_viz.theme import LIGHT
+from transformer_viz.state.options import ColorMap
 
 LINES = ("The animal slept.", "→ Das Tier schlief.", "demo-en-de")
 

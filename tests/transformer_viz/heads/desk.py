@@ -11,11 +11,11 @@ from pytestqt.qtbot import QtBot
 
 from core.trace.trace import Trace
 from tests.transformer_viz.heads.answers import answer
-from transformer_viz import measuring
+from transformer_viz.engine import measuring
+from transformer_viz.engine.child import Child
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.store import Question
-from transformer_viz.session import ModelInfo, Phase, Session, Status
-from transformer_viz.training.child import Child
+from transformer_viz.state.session import ModelInfo, Phase, Session, Status
 
 
 class FakeChild(Child):

@@ -8,10 +8,10 @@ import pytest
 from core.trace.trace import AttentionKind, Head
 from tests.transformer_viz.heads.answers import answer
 from tests.transformer_viz.heads.desk import Desk, desk
-from transformer_viz.checksums import checksum
+from transformer_viz.engine.checksums import checksum
+from transformer_viz.engine.measuring import UNREADABLE, Progress, read_progress
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.store import MOST_FILES, Question, Store
-from transformer_viz.measuring import UNREADABLE, Progress, read_progress
 
 __all__ = ["desk"]
 

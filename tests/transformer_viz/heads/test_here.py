@@ -10,10 +10,10 @@ import pytest
 from core.trace.trace import AttentionKind, Head, StoredAttention, Trace
 from tests.transformer_viz.heads.answers import answer
 from tests.transformer_viz.stage import word_trace
-from transformer_viz.bundled import Subject, samples, subject_of
 from transformer_viz.heads.here import Here, here, link_of, weight_on
 from transformer_viz.heads.report import Evidence, MeasuredHead, Report, Role, read_head
 from transformer_viz.heads.sight import sight
+from transformer_viz.state.bundled import Subject, samples, subject_of
 
 E, D, C = AttentionKind
 HEAD = Head(E, 0, 0)

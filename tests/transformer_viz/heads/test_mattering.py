@@ -11,13 +11,13 @@ from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind, Head
 from tests.transformer_viz.stage import GOOD, OTHER, Stage, texts
-from transformer_viz.gates import ALL_ON
+from transformer_viz.drawing.theme import DARK, LIGHT
+from transformer_viz.engine.sentence_effect import new_words
 from transformer_viz.heads import mattering
 from transformer_viz.heads.mattering import NO_MODEL, every_head
 from transformer_viz.heads.mattering_page import MatteringPage
-from transformer_viz.heads.sentence import new_words
-from transformer_viz.session import ModelInfo
-from transformer_viz.theme import DARK, LIGHT
+from transformer_viz.state.gates import ALL_ON
+from transformer_viz.state.session import ModelInfo
 
 E, D, C = AttentionKind
 TEXT = "The dog slept ."

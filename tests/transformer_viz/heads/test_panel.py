@@ -14,7 +14,8 @@ from core.trace.trace import AttentionKind, Head
 from tests.transformer_viz.heads.answers import SOURCES
 from tests.transformer_viz.heads.desk import Desk, desk
 from tests.transformer_viz.stage import FakeBackend, texts
-from transformer_viz.engine import Engine
+from transformer_viz.drawing.theme import DARK, LIGHT
+from transformer_viz.engine.engine import Engine
 from transformer_viz.heads.evidence_list import NOTHING
 from transformer_viz.heads.mattering import Mattering
 from transformer_viz.heads.panel import MAP, TABLE, HeadsPanel
@@ -23,8 +24,7 @@ from transformer_viz.heads.resolving import Resolving
 from transformer_viz.heads.role_lines import RoleLines
 from transformer_viz.heads.store import GRAMMAR, Question
 from transformer_viz.heads.wording import NO_ROLE, judgement, role_name
-from transformer_viz.session import Search
-from transformer_viz.theme import DARK, LIGHT
+from transformer_viz.state.session import Search
 
 __all__ = ["desk"]
 

@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind, Head
 from tests.transformer_viz.stage import GOOD, Stage, texts, word_trace
-from transformer_viz.heads.resolution import (
+from transformer_viz.drawing.theme import LIGHT
+from transformer_viz.engine.resolution import (
     ItPair,
     Resolution,
     famous_pairs,
@@ -19,7 +20,6 @@ from transformer_viz.heads.resolution import (
     word_columns,
 )
 from transformer_viz.heads.resolving_page import ResolvingPage
-from transformer_viz.theme import LIGHT
 
 E, C = AttentionKind.ENCODER_SELF, AttentionKind.CROSS
 TIRED, WIDE = famous_pairs()[0].sides

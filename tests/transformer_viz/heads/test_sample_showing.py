@@ -11,10 +11,10 @@ from pytestqt.qtbot import QtBot
 
 from core.trace.trace import AttentionKind, Head
 from tests.transformer_viz.stage import GOOD, Stage
-from transformer_viz.bundled import FIRST_TEXT
-from transformer_viz.options import ThemeChoice
-from transformer_viz.style import ThemeManager
-from transformer_viz.window import Window
+from transformer_viz.shell.window import Window
+from transformer_viz.state.bundled import FIRST_TEXT
+from transformer_viz.state.options import ThemeChoice
+from transformer_viz.widgets.style import ThemeManager
 
 E = AttentionKind.ENCODER_SELF
 EVERYDAY = "Can you help me?"

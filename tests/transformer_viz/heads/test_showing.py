@@ -14,15 +14,15 @@ from pytestqt.qtbot import QtBot
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.heads.answers import show_answer
 from tests.transformer_viz.stage import GOOD, FakeBackend, Stage, word_trace
+from transformer_viz.engine.resolution import famous_pairs
+from transformer_viz.engine.worker import Context
 from transformer_viz.heads.panel import HeadsPanel
 from transformer_viz.heads.report import Evidence
-from transformer_viz.heads.resolution import famous_pairs
 from transformer_viz.heads.showing import ORIGIN
-from transformer_viz.options import ThemeChoice
-from transformer_viz.session import Phase, Search
-from transformer_viz.style import ThemeManager
-from transformer_viz.window import Window
-from transformer_viz.worker import Context
+from transformer_viz.shell.window import Window
+from transformer_viz.state.options import ThemeChoice
+from transformer_viz.state.session import Phase, Search
+from transformer_viz.widgets.style import ThemeManager
 
 E, C = AttentionKind.ENCODER_SELF, AttentionKind.CROSS
 SOURCE = "The animal slept because it was tired ."

@@ -11,7 +11,7 @@ from core.checkpoints.opening import open_model
 from core.heads import AttentionKind
 from core.text.words import word_span
 from core.trace.record import trace_text
-from transformer_viz.checksums import checksum
+from transformer_viz.engine.checksums import checksum
 from transformer_viz.heads.store import Question, Store
 from transformer_viz.heads.wording import GOLD
 

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QAbstractButton, QTreeWidgetItemIterator, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.transformer_viz.hub.conftest import REPOSITORY, SIZE, Hub
+from transformer_viz.drawing.theme import DARK, LIGHT
 from transformer_viz.hub.dialog import GetModel
 from transformer_viz.hub.pair_list import FROM, HERE, MODEL, STATE, TO, PairList
-from transformer_viz.theme import DARK, LIGHT
 
 
 @pytest.fixture

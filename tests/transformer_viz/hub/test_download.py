@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 from core.remote.cache import model_folder
 from tests.core.remote.sites import Site, contents, marian_files, publish, resolved, serving
 from tests.transformer_viz.hub.conftest import REPOSITORY, SIZE, Hub
+from transformer_viz.engine.measuring import Progress
 from transformer_viz.hub.download import UNREADABLE, About, ModelDownload
-from transformer_viz.measuring import Progress
 
 
 def test_nobody_is_asked_unasked(hub: Hub) -> None:

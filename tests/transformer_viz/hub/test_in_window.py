@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QApplication
 
 from tests.transformer_viz.hub.conftest import REPOSITORY, SIZE, Hub
 from tests.transformer_viz.stage import Stage
-from transformer_viz.options import ThemeChoice
-from transformer_viz.style import ThemeManager
-from transformer_viz.window import Window
+from transformer_viz.shell.window import Window
+from transformer_viz.state.options import ThemeChoice
+from transformer_viz.widgets.style import ThemeManager
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel
 
 from tests.transformer_viz.training.fake_run import add_lines, log_steps, make_run
 from transformer_viz.drawing.axis import AxisScale
-from transformer_viz.theme import DARK
+from transformer_viz.drawing.theme import DARK
 from transformer_viz.training.curves import Curves
 from transformer_viz.training.metrics import METRICS, smoothed
 

@@ -8,10 +8,10 @@ from PySide6.QtTest import QTest
 from core.trace.trace import AttentionKind
 from tests.transformer_viz.stage import GOOD, FakeBackend, Stage, word_trace
 from tests.transformer_viz.training.fake_run import make_run
-from transformer_viz.session import ModelInfo
+from transformer_viz.engine.worker import Context
+from transformer_viz.state.session import ModelInfo
 from transformer_viz.training.follow import Follow
 from transformer_viz.training.run import Run
-from transformer_viz.worker import Context
 
 
 @pytest.fixture

@@ -22,13 +22,13 @@ from core.training.config import MOST_PROBES, PROBES
 from core.training.estimate import parameter_count
 from core.training.run_folder import RunFolder
 from tests.transformer_viz.training.folders import make_run
-from transformer_viz.theme import DARK, LIGHT
+from transformer_viz.drawing.theme import DARK, LIGHT
 from transformer_viz.training.families import FamiliesDialog
-from transformer_viz.training.list_style import list_style
 from transformer_viz.training.new_run import NewRun
 from transformer_viz.training.run import Run
 from transformer_viz.training.runs import Runs
-from transformer_viz.training.wording import quantity
+from transformer_viz.widgets.list_style import list_style
+from transformer_viz.words.training_wording import quantity
 
 
 class Desk:

@@ -19,10 +19,10 @@ from core.training.probe_log import log_line
 from core.training.run_folder import RunFolder
 from tests.transformer_viz.stage import GOOD, OTHER, Stage, word_trace
 from tests.transformer_viz.training.fake_run import add_lines
-from transformer_viz.theme import DARK
+from transformer_viz.drawing.theme import DARK
+from transformer_viz.shell.model_bar import ModelBar
 from transformer_viz.training.attention_page import AttentionPage
 from transformer_viz.training.run import Run
-from transformer_viz.views.model_bar import ModelBar
 
 PROBES = ("the animal slept", "it was tired")
 OWN = "my own text"

@@ -10,8 +10,8 @@ from core.errors import UserError
 from core.presets import preset
 from core.training.run_folder import RunFolder
 from tests.transformer_viz.training.folders import make_run
+from transformer_viz.engine.launch import train_arguments
 from transformer_viz.training import runs as module
-from transformer_viz.training.launch import train_arguments
 from transformer_viz.training.run import RunState
 from transformer_viz.training.runs import Runs
 

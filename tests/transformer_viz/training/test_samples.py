@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from tests.transformer_viz.training.fake_run import add_samples, make_run
-from transformer_viz.theme import DARK, LIGHT, Theme
+from transformer_viz.drawing.theme import DARK, LIGHT, Theme
 from transformer_viz.training.run import Run
 from transformer_viz.training.samples import Samples
 

@@ -16,14 +16,14 @@ from core.presets import preset
 from core.training.run_folder import RunFolder
 from tests.transformer_viz.stage import texts
 from tests.transformer_viz.training.folders import log, make_run, say
-from transformer_viz.theme import DARK, LIGHT
+from transformer_viz.drawing.theme import DARK, LIGHT
 from transformer_viz.training import runs as runs_module
 from transformer_viz.training.overview import facts
 from transformer_viz.training.panel import TrainingPanel
 from transformer_viz.training.run import STOPPING, Run
 from transformer_viz.training.run_questions import NumberQuestion
 from transformer_viz.training.runs import Runs
-from transformer_viz.views.wording import plain_tooltip
+from transformer_viz.words.wording import plain_tooltip
 
 
 class Desk:

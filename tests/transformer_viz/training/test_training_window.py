@@ -23,10 +23,10 @@ from core.checkpoints.header import read_header
 from core.training.run_folder import RunFolder
 from tests.transformer_viz.stage import Stage
 from tests.transformer_viz.training.folders import make_run
-from transformer_viz.options import ThemeChoice
-from transformer_viz.selection import Selection
-from transformer_viz.session import Session
-from transformer_viz.style import ThemeManager
+from transformer_viz.shell.window import Window
+from transformer_viz.state.options import ThemeChoice
+from transformer_viz.state.selection import Selection
+from transformer_viz.state.session import Session
 from transformer_viz.training.attention_page import AttentionPage
 from transformer_viz.training.follow import Follow
 from transformer_viz.training.new_run import NewRun
@@ -34,7 +34,7 @@ from transformer_viz.training.panel import TrainingPanel
 from transformer_viz.training.replay import _Own
 from transformer_viz.training.run import Run, RunState
 from transformer_viz.training.run_questions import NumberQuestion
-from transformer_viz.window import Window
+from transformer_viz.widgets.style import ThemeManager
 
 A_PROCESS = 60_000  # ms in which one must have started, or ended, on the slowest machine
 

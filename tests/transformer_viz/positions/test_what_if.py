@@ -1,0 +1,194 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.checkpoints.native import save_checkpoint
+from core.config import ModelConfig
+from core.model.initialisation import initialise
+from core.model.transformer import Transformer
+from core.text.sentence_pieces import train_tokenizer
+from tests.transformer_viz.models import LINES, save_tiny_model
+from tests.transformer_viz.stage import GOOD, OTHER, Stage
+from transformer_viz.engine.backend import FEWEST_POSITIONS, TorchBackend
+from transformer_viz.engine.worker import Context
+from transformer_viz.positions.what_if import WhatIf, Wish
+from transformer_viz.state.session import Search
+
+CONTEXT = Context(stale=lambda: False, report=lambda text: None)
+
+
+@pytest.fixture
+def stage(qtbot: QtBot) -> Iterator[Stage]:
+    """A stage that shows the translation of "a b c", and looks at the what-if."""
+    made = Stage()
+    made.controller.what_if.watch(True)
+    made.controller.translate("a b c")
+    made.controller.open(GOOD)
+    qtbot.waitUntil(made.shows("a b c"))
+    yield made
+    made.backend.gate.set()
+    made.controller.close()
+
+
+@pytest.fixture
+def desk(stage: Stage) -> WhatIf:
+    return stage.controller.what_if
+
+
+def test_the_table_comes_with_the_model(stage: Stage, desk: WhatIf, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: desk.table is not None)
+    first = desk.table
+    with qtbot.waitSignal(desk.tableChanged):
+        stage.controller.open(OTHER)
+    qtbot.waitUntil(lambda: desk.table is not None and desk.table is not first)
+
+
+def test_nothing_is_asked_until_something_is_wished(stage: Stage, desk: WhatIf) -> None:
+    assert desk.wish.nothing
+    assert desk.variant is None
+    assert not desk.asking
+    assert stage.backend.asked == []
+
+
+def test_a_wish_brings_its_variant(stage: Stage, desk: WhatIf, qtbot: QtBot) -> None:
+    desk.change(seed=4)
+    assert desk.asking
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    assert not desk.asking
+    assert stage.backend.asked == [("a b c", Search(), True, 4)]
+    assert desk.variant is not None
+    assert desk.variant.trace.text == "c b a"
+    desk.change(positions=False)
+    assert desk.variant is None
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    assert stage.backend.asked[-1] == ("a b c", Search(), False, 4)
+    desk.change(positions=True, seed=None)
+    assert desk.variant is None
+    assert desk.wish == Wish()
+    assert len(stage.backend.asked) == 2
+
+
+def test_the_newest_wish_wins(stage: Stage, desk: WhatIf, qtbot: QtBot) -> None:
+    shown: list[object] = []
+    desk.changed.connect(lambda: shown.append(desk.variant) if desk.variant else None)
+    stage.backend.gate.clear()
+    stage.backend.busy.clear()
+    desk.change(positions=False)
+    qtbot.waitUntil(stage.backend.busy.is_set)
+    for seed in range(1, 30):
+        desk.change(seed=seed)
+    stage.backend.gate.set()
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    assert len(shown) == 1
+    assert [seed for *_, seed in stage.backend.asked] == [None, 29]
+
+
+def test_the_variant_follows_the_sentence(stage: Stage, desk: WhatIf, qtbot: QtBot) -> None:
+    desk.change(seed=1)
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    stage.controller.translate("a b c d")
+    qtbot.waitUntil(stage.shows("a b c d"))
+    assert desk.variant is None, "a variant of another sentence is not shown"
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    assert desk.variant is not None
+    assert desk.variant.reference.text == "a b c d"
+
+
+def test_a_variant_on_its_way_is_dropped_when_the_text_changes(
+    stage: Stage, desk: WhatIf, qtbot: QtBot
+) -> None:
+    texts: list[str] = []
+    desk.changed.connect(
+        lambda: texts.append(desk.variant.reference.text) if desk.variant else None
+    )
+    stage.backend.gate.clear()
+    stage.backend.busy.clear()
+    desk.change(seed=1)
+    qtbot.waitUntil(stage.backend.busy.is_set)
+    stage.controller.translate("x y")
+    assert not desk.asking
+    stage.backend.gate.set()
+    qtbot.waitUntil(lambda: texts != [])
+    assert texts == ["x y"]
+
+
+def test_another_model_drops_the_variant(stage: Stage, desk: WhatIf, qtbot: QtBot) -> None:
+    desk.change(positions=False)
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    first = desk.variant
+    stage.controller.open(OTHER)
+    qtbot.waitUntil(lambda: desk.variant is None)
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    assert desk.variant is not first
+
+
+def test_a_failure_is_a_sentence_and_passes(stage: Stage, desk: WhatIf, qtbot: QtBot) -> None:
+    stage.controller.translate("alone")
+    qtbot.waitUntil(stage.shows("alone"))
+    desk.change(seed=1)
+    qtbot.waitUntil(lambda: desk.problem != "")
+    assert desk.problem == "There is nothing to shuffle."
+    assert desk.variant is None
+    assert not desk.asking
+    stage.controller.translate("not alone")
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    assert desk.problem == ""
+
+
+def test_unwatched_it_rests_and_catches_up(stage: Stage, desk: WhatIf, qtbot: QtBot) -> None:
+    desk.watch(False)
+    desk.change(positions=False)
+    assert not desk.asking
+    desk.watch(True)
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    assert len(stage.backend.asked) == 1
+    desk.watch(True)
+    assert not desk.asking, "what is there is not asked for again"
+
+
+def test_an_empty_field_leaves_nothing(stage: Stage, desk: WhatIf, qtbot: QtBot) -> None:
+    desk.change(positions=False)
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    stage.controller.translate("")
+    assert desk.variant is None
+    assert not desk.asking
+
+
+def test_the_real_backend_gives_the_models_own_table(tmp_path: Path) -> None:
+    backend = TorchBackend(threads=1)
+    backend.load(save_tiny_model(tmp_path / "tiny.safetensors"), CONTEXT)
+    table = backend.positions(CONTEXT)
+    assert table.values.shape == (FEWEST_POSITIONS, 16)
+    assert (table.kind, table.layout, table.trained) == ("sinusoidal", "interleaved", None)
+    assert table.values[1, :2] == pytest.approx([np.sin(1), np.cos(1)])
+    variant = backend.what_if("The animal was tired", Search(), False, 1, CONTEXT)
+    assert variant.difference < 1e-5
+
+
+def test_the_real_backend_shows_all_of_a_learned_table(tmp_path: Path) -> None:
+    tokenizer = train_tokenizer(LINES, 120)
+    config = ModelConfig(
+        vocab_size=tokenizer.vocab_size,
+        d_model=16,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_heads=1,
+        decoder_heads=1,
+        encoder_d_ff=16,
+        decoder_d_ff=16,
+        positions="learned",
+        max_positions=50,
+    )
+    model = Transformer(config)
+    initialise(model, seed=1)
+    path = tmp_path / "learned.safetensors"
+    save_checkpoint(path, model, tokenizer, {"training": {"max_length": 30}})
+    backend = TorchBackend(threads=1)
+    backend.load(path, CONTEXT)
+    table = backend.positions(CONTEXT)
+    assert (table.kind, table.trained) == ("learned", 30)
+    weight = model.state_dict()["positions.weight"].numpy()
+    assert np.array_equal(table.values, weight)

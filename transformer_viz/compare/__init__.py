@@ -1,0 +1,1 @@
+"""The Compare view: two sentences, models or heads."""

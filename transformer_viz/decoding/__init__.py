@@ -1,0 +1,1 @@
+"""The Decoding view: candidates, beams, and a target of one's own."""

@@ -1,0 +1,1 @@
+"""Heads switched off or scaled, and what that changes."""

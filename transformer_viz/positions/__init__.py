@@ -1,0 +1,1 @@
+"""The Positions view, and what happens without them."""

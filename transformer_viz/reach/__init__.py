@@ -1,0 +1,1 @@
+"""The Reach view: far links, distances, and measured accuracy by distance."""

@@ -1,0 +1,1 @@
+"""The Scores view: how a row of weights is computed."""

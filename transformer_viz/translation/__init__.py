@@ -1,0 +1,1 @@
+"""The text that is typed, its translation, and what speaks against it."""

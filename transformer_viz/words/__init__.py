@@ -1,0 +1,1 @@
+"""How the window says things: titles and wording, one module per noun."""
