@@ -38,7 +38,7 @@ class OddWindow:
         engine = Engine(TorchBackend(threads=1))
         self.controller = Controller(self.session, engine, Settings(), SettingsFile(None))
         self.window = Window(self.session, self.controller, ThemeManager(app, "light"))
-        self.window.resize(1000, 640)
+        self.window.resize(1000, 700)
         self.stage = self.window.stage
         self.notices: list[str] = []
         for said in (self.controller.noticed, self.controller.openFailed):
@@ -54,6 +54,7 @@ class OddWindow:
         self.options()
         self.controller.what_if.change(positions=True, seed=None)
         self.controller.comparison.choose_text(None)
+        self.controller.set_keep_whole(True)  # every text is to have one picture
         self.window.show_view(View.HEATMAP)
         self.window.show()
 
