@@ -181,9 +181,12 @@ class Trace:
     text: str = ""
     translation: str = ""
     gates: Mapping[Head, float] = field(default_factory=dict)
-    _allowed: dict[AttentionKind, Booleans] = field(default_factory=dict, repr=False, compare=False)
+    # kept once asked for; not carried into a copy with other attention
+    _allowed: dict[AttentionKind, Booleans] = field(
+        init=False, default_factory=dict, repr=False, compare=False
+    )
     _heads: dict[AttentionKind, tuple[Head, ...]] = field(
-        default_factory=dict, repr=False, compare=False
+        init=False, default_factory=dict, repr=False, compare=False
     )
 
     @property

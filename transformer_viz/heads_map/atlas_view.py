@@ -238,7 +238,8 @@ class AtlasView(PictureArea):
         for head in self._hovered:
             self._frame(painter, head, QPen(self.theme.color("soft"), 1))
         for head in selection.heads:
-            self._frame(painter, head, QPen(accent, 3 if head == selection.primary else 1.5))
+            if head in self._layout:  # of the tiles, which may be those of the trace before
+                self._frame(painter, head, QPen(accent, 3 if head == selection.primary else 1.5))
         if self.hasFocus() and self._cursor is not None:
             self._frame(painter, self._cursor, QPen(accent, 1), distance=3)
 

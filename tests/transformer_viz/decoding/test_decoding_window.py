@@ -70,7 +70,7 @@ def test_a_click_on_a_chip_of_the_translation_is_a_step(window: Window, desk: De
 
 def test_typing_asks_for_no_candidates_while_nobody_looks(window: Window, desk: Desk) -> None:
     window.source.setFocus()
-    QTest.keyClicks(window.source.editor, " Yes")
+    QTest.keyClicks(window.source.editor, " and so on")
     text = window.source.text()
     desk.wait(lambda: desk.shown_text == text)
     desk.qtbot.wait(50)

@@ -208,7 +208,7 @@ def test_following_ends_a_replay(open_window: Callable[[], Shown], tmp_path: Pat
     panel = shown.window.training.show()
     (page,) = panel.findChildren(AttentionPage)
     (follow,) = panel.findChildren(Follow)
-    page.replay._own = _Own("mine", Selection(), None, None)
+    page.replay._own = _Own("mine", 0, Selection(), None, None)
     assert page.replay.active
     shown.controller.open = lambda path, **_: shown.opened.append(path)  # type: ignore[method-assign]
     shown.click(follow)
