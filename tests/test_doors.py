@@ -71,6 +71,7 @@ APP_VALUES = {
     *("core.corpus.grammar.registry", "core.corpus.spec"),
     *("core.remote.cache", "core.remote.hub_cache", "core.remote.pairs"),
     *("core.analysis.composition", "core.analysis.contributions", "core.analysis.interval"),
+    *("core.analysis.boxes", "core.analysis.direct", "core.analysis.lens", "core.analysis.work"),
     "core.analysis.verdict",
     *(
         "core.text.passage",
@@ -95,6 +96,7 @@ APP_VALUES = {
         "core.trace.variant",
         "core.trace.row_steps",
         "core.trace.sinks",
+        "core.trace.states",
     ),
 }
 # The modules that go further, and how far.

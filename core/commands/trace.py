@@ -5,9 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from core.bundled import model_path
 from core.commands.translate import add_search_arguments, chosen_search
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from core.model.transformer import Transformer
+    from core.text.tokenizer import Tokenizer
+    from core.trace.trace import Trace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", metavar="T", help="a translation to record instead of the model's own"
     )
+    parser.add_argument(
+        "--states",
+        action="store_true",
+        help="also save what each sub-layer reads, adds and leaves, and the layer lens",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -36,7 +49,28 @@ def run(args: argparse.Namespace) -> int:
     trace = trace_text(
         checkpoint.model, checkpoint.tokenizer, args.text, target=args.target, search=search
     )
-    save_npz(trace, args.out)
+    more = _states(checkpoint.model, checkpoint.tokenizer, trace) if args.states else None
+    save_npz(trace, args.out, more=more)
     print(f"{trace.translation}", file=sys.stderr)
     print(args.out)
     return 0
+
+
+def _states(model: Transformer, tokenizer: Tokenizer, trace: Trace) -> dict[str, NDArray[Any]]:
+    """The states and the layer lens as arrays (docs/traces.md)."""
+    import numpy as np
+
+    from core.analysis.readout import layer_lens
+    from core.trace.record_states import record_states
+    from core.trace.states import state_arrays
+
+    states = record_states(model, trace)
+    lens = layer_lens(model, trace, states)
+    words = [tokenizer.target.token(id) for id in lens.ids.ravel().tolist()]
+    pieces = np.array([word.surface or word.piece for word in words], dtype=np.str_)
+    return {
+        **state_arrays(states),
+        "lens_tokens": pieces.reshape(lens.ids.shape),
+        "lens_probabilities": lens.probabilities,
+        "lens_leads": lens.leads(),
+    }

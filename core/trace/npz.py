@@ -47,12 +47,18 @@ def maps_size(trace: Trace) -> tuple[int, int]:
 
 
 def save_npz(
-    trace: Trace, path: str | Path, progress: Callable[[int, int], None] | None = None
+    trace: Trace,
+    path: str | Path,
+    progress: Callable[[int, int], None] | None = None,
+    more: Mapping[str, NDArray[np.generic]] | None = None,
 ) -> None:
     """Write every map of the trace, one at a time: a long text has gigabytes of them.
 
     Before each map ``progress`` is told how many are done, of how many; what it raises ends the
     writing.
+
+    Args:
+        more: further arrays to write, by name.
 
     Raises:
         UserError: the file cannot be written.
@@ -75,10 +81,12 @@ def save_npz(
     if trace.gates:
         values[_GATES] = np.array([write_gate(*gate) for gate in trace.gates.items()])
 
+    values |= more or {}
+
     def write(temporary: Path) -> None:
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, array in values.items():
-                with archive.open(f"{name}.npy", "w") as member:
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)
             for kind in trace.kinds:
                 with archive.open(f"{kind.value}.npy", "w", force_zip64=True) as member:

@@ -46,6 +46,40 @@ def test_the_file_holds_the_trace(
         )
 
 
+def test_states_are_saved_beside_the_maps(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.npz"
+    options = ["-o", str(out), "--model", str(model), "--target", "das Tier"]
+    assert main(["trace", TEXT, "--states", *options]) == 0
+    trace = load_npz(out)
+    s, t = len(trace.source_tokens), len(trace.target_tokens)
+    d, layers, d_ff = 12, 2, 20
+    with np.load(out) as arrays:
+        shapes = {name: arrays[name].shape for name in arrays if name.startswith(("st", "le"))}
+        lens, leads = arrays["lens_tokens"], arrays["lens_leads"]
+        added, hidden = arrays["states_decoder_added"], arrays["states_decoder_hidden"]
+        first = arrays["states_decoder_before"][0, 0] + added[0, 0]
+        np.testing.assert_array_equal(first, arrays["states_decoder_sum"][0, 0])
+    expected: dict[str, tuple[int, ...]] = {
+        "lens_tokens": (layers + 1, t, 5),
+        "lens_probabilities": (layers + 1, t, 5),
+        "lens_leads": (t,),
+    }
+    for stack, n, sublayers in (("encoder", s, 2), ("decoder", t, 3)):
+        expected |= {
+            f"states_{stack}_{name}": (n, d) for name in ("embedded", "positioned", "output")
+        }
+        expected |= {
+            f"states_{stack}_{name}": (layers, sublayers, n, d)
+            for name in ("before", "added", "sum", "normed")
+        }
+        expected[f"states_{stack}_hidden"] = (layers, n, d_ff)
+    assert shapes == expected
+    assert (hidden >= 0).all(), "after ReLU"
+    for position, layer in enumerate(leads):
+        assert (lens[layer:, position, 0] == lens[-1, position, 0]).all()
+        assert layer == 0 or lens[layer - 1, position, 0] != lens[-1, position, 0]
+
+
 @pytest.mark.parametrize(
     ("text", "out", "named"),
     [(" ", "out.npz", "no visible character"), (TEXT, "nowhere/out.npz", "nowhere")],
