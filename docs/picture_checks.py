@@ -15,6 +15,10 @@ from core.trace.row_steps import row_steps
 from core.trace.trace import AttentionKind
 from transformer_viz.export.dialog import ExportDialog
 from transformer_viz.hub.dialog import GetModel
+from transformer_viz.links.links import Links
+from transformer_viz.positions.positions import Positions
+from transformer_viz.reach.reach import ReachView
+from transformer_viz.scores.scores import Scores
 from transformer_viz.state.options import Quantity
 from transformer_viz.training.new_run import NewRun
 from transformer_viz.training.specialists import Specialists
@@ -121,7 +125,7 @@ def ordered_by(order: str) -> Check:
 
 
 def links(scene: Scene) -> str:
-    picture = scene.window.stage.links.canvas.picture
+    picture = scene.window.stage.of(Links).canvas.picture
     return "" if picture is not None and len(picture.links) else "No links are drawn."
 
 
@@ -131,7 +135,7 @@ def sharper_unscaled(scene: Scene) -> str:
         return nothing
     trace = scene.session.trace
     assert trace is not None
-    steps = row_steps(trace, scene.session.selection.primary, scene.window.stage.scores.query)
+    steps = row_steps(trace, scene.session.selection.primary, scene.window.stage.of(Scores).query)
     top, unscaled = steps.weights.max(), steps.unscaled().weights.max()
     if top < unscaled >= 0.9:
         return ""
@@ -146,7 +150,7 @@ def inspected(scene: Scene) -> str:
 
 def page_of_positions(name: str) -> Check:
     def check(scene: Scene) -> str:
-        positions = scene.window.stage.positions
+        positions = scene.window.stage.of(Positions)
         shown = positions.has_picture and positions.page == name
         return "" if shown else f"The page {name} of the view positions is not drawn."
 
@@ -198,12 +202,12 @@ def inserted(count: int) -> Check:
 
 
 def far_links(scene: Scene) -> str:
-    found = scene.window.stage.reach.text.far_links.list.links
+    found = scene.window.stage.of(ReachView).text.far_links.list.links
     return "" if found else "No far links are listed."
 
 
 def accuracy(scene: Scene) -> str:
-    relation = scene.window.stage.reach.probe.current
+    relation = scene.window.stage.of(ReachView).probe.current
     if relation is None:
         return "No accuracy by distance is shown."
     right = relation.model[0]

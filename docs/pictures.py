@@ -61,7 +61,6 @@ from transformer_viz.state.options import (
     Quantity,
     Scale,
     ThemeChoice,
-    View,
     ViewOptions,
 )
 from transformer_viz.training.new_run import NewRun
@@ -86,7 +85,7 @@ class Picture:
 
     name: str
     shows: Check
-    view: View = View.HEATMAP
+    view: str = "heatmap"
     text: str = FIRST_TEXT
     options: ViewOptions = field(default_factory=ViewOptions)
     theme: ThemeChoice = ThemeChoice.LIGHT
@@ -164,27 +163,27 @@ PICTURES = (
     Picture(
         name="links",
         shows=every(links, pins(1)),
-        view=View.LINKS,
+        view="links",
         acts=(press("All heads"), pin("it")),
     ),
     Picture(
         name="links-arcs",
         shows=links,
-        view=View.LINKS,
+        view="links",
         options=ViewOptions(links_form=LinksForm.ARCS, links_distance=3),
         acts=(run("release"),),
     ),
     Picture(
         name="scores",
         shows=every(drawn, pins(1)),
-        view=View.SCORES,
+        view="scores",
         acts=(pin("was"),),
         size=ALL_KEYS,
     ),
     Picture(
         name="scores-unscaled",
         shows=every(sharper_unscaled, pins(1)),
-        view=View.SCORES,
+        view="scores",
         options=ViewOptions(scores_scaled=False),
         acts=(pin("was"),),
         size=ALL_KEYS,
@@ -195,71 +194,69 @@ PICTURES = (
         part="inspector",
         acts=(TRANSLATED, pin("es")),
     ),
-    Picture(name="positions-grid", shows=page_of_positions("grid"), view=View.POSITIONS),
+    Picture(name="positions-grid", shows=page_of_positions("grid"), view="positions"),
     Picture(
         name="positions-curves",
         shows=page_of_positions("curves"),
-        view=View.POSITIONS,
+        view="positions",
         acts=(press("Curves"),),
     ),
     Picture(
         name="positions-similarity",
         shows=page_of_positions("similarity"),
-        view=View.POSITIONS,
+        view="positions",
         acts=(press("Similarity"),),
     ),
     Picture(
         name="positions-shift",
         shows=page_of_positions("shift"),
-        view=View.POSITIONS,
+        view="positions",
         acts=(press("Shift"),),
     ),
     Picture(
         name="what-if",
         shows=page_of_positions("what_if"),
-        view=View.POSITIONS,
+        view="positions",
         acts=(press("What if"), press("Positions off"), press("Shuffle words")),
     ),
     Picture(
         name="decoding",
         shows=every(drawn, candidates, translations(2)),
-        view=View.DECODING,
+        view="decoding",
         acts=(TRANSLATED, pin("es"), write("Another token for this step", "sie")),
         size=WIDE,
     ),
     Picture(
         name="own-target",
         shows=every(drawn, translation(TARGET), translations(2)),
-        view=View.DECODING,
+        view="decoding",
         acts=(TRANSLATED, write("Your own translation", TARGET), pin("es")),
         size=WIDE,
     ),
     Picture(
         name="beam-tree",
         shows=winner,
-        view=View.DECODING,
+        view="decoding",
         text=BEAM_TEXT,
         acts=(press("Beam tree"), press("Search with beam 4")),
         size=WIDE,
     ),
-    Picture(name="compare", shows=other_pronoun, view=View.COMPARE, size=WIDE),
+    Picture(name="compare", shows=other_pronoun, view="compare", size=WIDE),
     Picture(
         name="reach-links",
         shows=every(far_links, inserted(8), looks("it", "animal")),
-        view=View.REACH,
+        view="reach",
         acts=(
             RESOLVER,
             pin("it", "animal"),
             keys("Words inserted into the sentence", "PgUp", "PgUp"),
         ),
     ),
-    Picture(
-        name="reach-distances", shows=drawn, view=View.REACH, acts=(RESOLVER, press("Distances"))
-    ),
+    Picture(name="reach-distances", shows=drawn, view="reach", acts=(RESOLVER, press("Distances"))),
     Picture(
         name="reach-accuracy",
         shows=every(drawn, accuracy),
-        view=View.REACH,
+        view="reach",
         acts=(press("Accuracy"), keys("Heads by accuracy, best first", "Home")),
     ),
     Picture(

@@ -20,6 +20,7 @@ from core.trace.trace import AttentionKind, ComputedAttention, Trace
 from tests.benchmarks.app_child import run_window
 from tests.benchmarks.large_model import large_checkpoint, source_text
 from tests.benchmarks.waiting import wait_until
+from transformer_viz.heatmap.heatmap import Heatmap
 from transformer_viz.startup import app
 from transformer_viz.state.session import Phase
 
@@ -63,7 +64,7 @@ class MeasuredWindow(app.Window):
             for n in range(1, SWITCHES + 1)
         ]
         ticker.stop()
-        canvas = self.stage.heatmap.canvas
+        canvas = self.stage.of(Heatmap).canvas
         canvas.zoom(8.0)
         scrolls = []
         for step in range(SCROLLS):

@@ -29,6 +29,7 @@ from transformer_viz.engine.stream import Stream
 from transformer_viz.heads_map.atlas import thumbnails
 from transformer_viz.heads_map.atlas_view import AtlasView
 from transformer_viz.heads_map.measured_heads import MeasuredHeads
+from transformer_viz.heatmap.heatmap import Heatmap
 from transformer_viz.startup import app
 from transformer_viz.state.linking import Place
 from transformer_viz.state.options import ColorMap
@@ -69,7 +70,7 @@ class WatchedWindow(app.Window):
 
     def _hover(self) -> list[float]:
         """From a move of the pointer to another cell until everything that follows is painted."""
-        canvas = self.stage.heatmap.canvas
+        canvas = self.stage.of(Heatmap).canvas
         cells = [canvas.cell_rect(i % 14, (i * 5) % 14).center().toPoint() for i in range(ROUNDS)]
         return [_timed(partial(QTest.mouseMove, canvas, cell)) for cell in cells]
 

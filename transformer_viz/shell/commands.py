@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QActionGroup, QKeySequence
 
 from core.trace.trace import AttentionKind
+from transformer_viz.decoding.decoding import DecodingView
 from transformer_viz.shell.controller import Controller
 from transformer_viz.shell.help_commands import HelpCommands
 from transformer_viz.shell.menus import DocumentMenus
 from transformer_viz.shell.quantity_commands import add_quantities
+from transformer_viz.shell.views import TABS
 from transformer_viz.state.options import ColorMap, ThemeChoice
 from transformer_viz.state.session import Search, Session
 from transformer_viz.widgets.actions import Actions
@@ -24,16 +26,6 @@ KINDS = {
     AttentionKind.ENCODER_SELF: "&Encoder self-attention",
     AttentionKind.DECODER_SELF: "&Decoder self-attention",
     AttentionKind.CROSS: "&Cross-attention",
-}
-
-VIEW_NAMES = {
-    "heatmap": "&Heatmap",
-    "links": "&Links",
-    "scores": "&Scores",
-    "positions": "Positi&ons",
-    "decoding": "&Decoding",
-    "compare": "Co&mpare",
-    "reach": "&Reach",
 }
 
 
@@ -144,7 +136,7 @@ def _add_sentences(actions: Actions, controller: Controller, session: Session) -
 def _add_decoding(actions: Actions, window: Window, controller: Controller) -> None:
     def view() -> DecodingView:
         window.show_view("decoding")
-        return window.stage.decoding
+        return window.stage.of(DecodingView)
 
     menu, walk = actions.menu("De&coding"), controller.decoding.walk
     actions.add("decoding_play", menu, "&Play or pause", walk.toggle, "F5")
@@ -176,9 +168,9 @@ def _add_head(actions: Actions, window: Window, session: Session) -> None:
 
 
 def _add_view(actions: Actions, window: Window, session: Session, controller: Controller) -> None:
-    for number, (name, title) in enumerate(VIEW_NAMES.items(), start=1):
-        show = partial(window.show_view, name)
-        actions.add(f"view_{name}", actions.menu("&View"), title, show, f"Alt+{number}")
+    for number, tab in enumerate(TABS, start=1):
+        show = partial(window.show_view, tab.name)
+        actions.add(f"view_{tab.name}", actions.menu("&View"), tab.menu_text, show, f"Alt+{number}")
     add_quantities(actions, session, partial(window.show_view, "heatmap"))
     actions.menu("&View").addSeparator()
     change = controller.change_settings

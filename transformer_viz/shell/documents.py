@@ -28,7 +28,6 @@ from transformer_viz.shell.session_file import (
 )
 from transformer_viz.shell.unsaved import Unsaved
 from transformer_viz.state.gates import ALL_ON, restored_gates, saved_gates
-from transformer_viz.state.options import View
 from transformer_viz.state.selection import Selection
 from transformer_viz.state.session import MAX_CHARACTERS, Session
 
@@ -132,7 +131,7 @@ class Documents(QObject):
 
     opening = Signal()
     pathChanged = Signal(object)  # Path | None
-    viewWanted = Signal(str)  # by a session: a View
+    viewWanted = Signal(str)  # by a session: the name of a view
     runWanted = Signal(object)  # Path of a run folder
     saved = Signal(str)  # one sentence
 
@@ -140,7 +139,7 @@ class Documents(QObject):
         self,
         session: Session,
         controller: Controller,
-        view: Callable[[], View],
+        view: Callable[[], str],
         parent: QObject,
         leave: Callable[[Callable[[], None]], None] = lambda proceed: proceed(),
     ) -> None:

@@ -25,8 +25,6 @@ from transformer_viz.heads_map.atlas_view import AtlasView
 from transformer_viz.shell.controller import Controller
 from transformer_viz.shell.documents import Documents
 from transformer_viz.shell.session_file import SUFFIX
-from transformer_viz.shell.stage import VIEWS
-from transformer_viz.state.options import View
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.question_box import QuestionBox
 from transformer_viz.widgets.stage_view import StageView
@@ -219,7 +217,7 @@ class FileCommands(QObject):
         view = stage.view()
         if not view.has_picture:
             raise UserError("This view has no picture to export yet.")
-        name = f"{VIEWS[stage.current]} {view.export_name()}"
+        name = f"{stage.title} {view.export_name()}"
         return self._picture_of(view, name, colors, figure)
 
     def _picture_of(
@@ -248,7 +246,7 @@ class FileCommands(QObject):
         if figure.caption:
             origin = self._session.origin or (model.name if model is not None else "")
             second = self._controller.comparison.text
-            comparing = self._window.stage.current is View.COMPARE and second
+            comparing = self._window.stage.current == "compare" and second
             lines = [
                 trace.text,
                 f"→ {trace.translation}" if trace.translation else "",

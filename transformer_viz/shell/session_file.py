@@ -16,9 +16,10 @@ from core.files import atomic_write_text, is_folder, is_there, read_regular, sho
 from core.trace.npz import load_npz
 from core.trace.trace import Trace
 from transformer_viz.engine.checksums import checksum
+from transformer_viz.shell.views import VIEW_NAMES
 from transformer_viz.state.checks import number, record, whole
 from transformer_viz.state.gates import SavedGate
-from transformer_viz.state.options import View, ViewOptions
+from transformer_viz.state.options import ViewOptions
 from transformer_viz.state.selection import Selection
 from transformer_viz.state.session import Search
 from transformer_viz.state.settings import MAX_ALPHA, MAX_BEAM, OPTION_CHECKS, check_gates
@@ -61,7 +62,7 @@ class SavedSession:
     keep_whole: bool = False
     trace: str = ""
     search: Search = field(default_factory=Search)
-    view: View = View.HEATMAP
+    view: str = "heatmap"
     selection: Selection = field(default_factory=Selection)
     options: ViewOptions = field(default_factory=ViewOptions)
     second_text: str | None = None
@@ -177,8 +178,15 @@ def _digest(path: Path) -> str:
         return ""
 
 
+def _view_name(value: Any) -> str:
+    if value not in VIEW_NAMES:
+        raise ValueError(" or ".join(VIEW_NAMES))
+    return str(value)
+
+
 _SESSION = record(
     SavedSession,
+    view=_view_name,
     search=record(Search, beam=whole(1, MAX_BEAM), alpha=number(0, MAX_ALPHA)),
     options=record(ViewOptions, **OPTION_CHECKS),
     gates=check_gates,

@@ -1,25 +1,20 @@
 """The middle of the window: one large picture at a time, chosen by tab."""
 
+from typing import TypeVar
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QScrollArea, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from transformer_viz.compare.compare import Compare
-from transformer_viz.decoding.decoding import DecodingView
 from transformer_viz.drawing.theme import GRID, Theme
-from transformer_viz.heatmap.heatmap import Heatmap
-from transformer_viz.links.links import Links
-from transformer_viz.positions.positions import Positions
-from transformer_viz.reach.reach import ReachView
-from transformer_viz.scores.scores import Scores
 from transformer_viz.shell.controller import Controller
-from transformer_viz.state.options import ColorMap, View
+from transformer_viz.shell.views import TABS, VIEW_NAMES
+from transformer_viz.state.options import ColorMap
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.focus import Panel
 from transformer_viz.widgets.stage_view import StageView
 from transformer_viz.widgets.style import set_role
 
-VIEWS = {view: view.capitalize() for view in View}
-"""The name of each view, for commands and files, and its title."""
+V = TypeVar("V", bound=StageView)
 
 
 class Stage(Panel):
@@ -27,21 +22,15 @@ class Stage(Panel):
 
     def __init__(self, session: Session, controller: Controller) -> None:
         super().__init__()
-        self.heatmap = Heatmap(session, controller.quantities)
-        self.links = Links(session, controller.quantities)
-        self.scores = Scores(session)
-        self.positions = Positions(session, controller.what_if)
-        self.decoding = DecodingView(session, controller.decoding)
-        self.compare = Compare(session, controller.comparison)
-        self.reach = ReachView(session, controller.stretching, controller.distance)
+        self._views = {tab.name: tab.make(session, controller) for tab in TABS}
         self.tabs = QTabBar()
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
         self.tabs.setAccessibleName("Views")
         self._pages = QStackedWidget()
-        for name, title in VIEWS.items():
-            self.tabs.addTab(title)
-            self._pages.addWidget(_scrolling(getattr(self, name)))
+        for tab in TABS:
+            self.tabs.addTab(tab.title)
+            self._pages.addWidget(_scrolling(self._views[tab.name]))
         self.tabs.currentChanged.connect(self._show)
         set_role(self, "paper")
         column = QVBoxLayout(self)
@@ -54,28 +43,37 @@ class Stage(Panel):
         column.addWidget(self._pages, 1)
 
     @property
-    def current(self) -> View:
+    def current(self) -> str:
         """The name of the view that is shown."""
-        return list(VIEWS)[self.tabs.currentIndex()]
+        return VIEW_NAMES[self.tabs.currentIndex()]
+
+    @property
+    def title(self) -> str:
+        """What the tab of the view that is shown says."""
+        return TABS[self.tabs.currentIndex()].title
 
     def show_view(self, name: str) -> None:
-        self.tabs.setCurrentIndex(list(VIEWS).index(View(name)))
+        """Show the view of this name; the first one for a name that does not exist (any more)."""
+        self.tabs.setCurrentIndex(VIEW_NAMES.index(name) if name in VIEW_NAMES else 0)
 
     def view(self) -> StageView:
-        """The view that is shown."""
-        view: StageView = getattr(self, self.current)
-        return view
+        """Return the view that is shown."""
+        return self._views[self.current]
+
+    def of(self, kind: type[V]) -> V:
+        """Return the view of this class."""
+        return next(view for view in self._views.values() if isinstance(view, kind))
 
     def focus_part(self) -> QWidget:
         return self.view()
 
     def apply_theme(self, theme: Theme) -> None:
-        for name in VIEWS:
-            getattr(self, name).apply_theme(theme)
+        for view in self._views.values():
+            view.apply_theme(theme)
 
     def set_color_map(self, color_map: ColorMap | str) -> None:
-        for name in VIEWS:
-            getattr(self, name).set_color_map(color_map)
+        for view in self._views.values():
+            view.set_color_map(color_map)
 
     def _show(self, index: int) -> None:
         self._pages.setCurrentIndex(index)

@@ -26,6 +26,8 @@ from transformer_viz.heads_map.heads_map import HeadsMap
 from transformer_viz.heads_map.inspector import Inspector
 from transformer_viz.heads_map.measured_heads import MeasuredHeads
 from transformer_viz.hub.commands import HubCommands
+from transformer_viz.links.links import Links
+from transformer_viz.scores.scores import Scores
 from transformer_viz.shell.commands import add_commands
 from transformer_viz.shell.controller import Controller
 from transformer_viz.shell.file_commands import FileCommands
@@ -158,7 +160,7 @@ class Window(Host):
         """Whether some picture is still being computed beside the event loop, or painted in it."""
         computing = any(stream.running for stream in self.findChildren(Stream))
         asking = self._controller.quantities.asking
-        return computing or asking or not self.stage.links.canvas.complete
+        return computing or asking or not self.stage.of(Links).canvas.complete
 
     # -- composition
 
@@ -321,7 +323,7 @@ class Window(Host):
     def switch_scaling(self) -> None:
         """Show the steps of the row, with the scores divided by √d_k or not."""
         self.show_view("scores")
-        self.stage.scores.show_scaling()
+        self.stage.of(Scores).show_scaling()
 
     def _panels(self) -> list[QWidget]:
         return [

@@ -4,18 +4,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class View(StrEnum):
-    """The pictures of the stage."""
-
-    HEATMAP = "heatmap"
-    LINKS = "links"
-    SCORES = "scores"
-    POSITIONS = "positions"
-    DECODING = "decoding"
-    COMPARE = "compare"
-    REACH = "reach"
-
-
 class Quantity(StrEnum):
     """What the large maps show; always named beside the colour bar."""
 

@@ -38,7 +38,6 @@ from transformer_viz.state.options import (
     MOST_KERNEL,
     ColorMap,
     ThemeChoice,
-    View,
     ViewOptions,
 )
 from transformer_viz.state.selection import Selection
@@ -73,7 +72,7 @@ class Settings:
     second_text: str | None = None  # compared with last
     second_model: str = ""  # the path of the checkpoint compared with last
     gates: tuple[SavedGate, ...] = ()  # of the model shown last
-    view: View = View.HEATMAP
+    view: str = "heatmap"
     options: ViewOptions = field(default_factory=ViewOptions)
     beam: int = 1  # 1 is greedy
     beam_size: int = 4  # what the beam button turns on
@@ -316,7 +315,7 @@ _CHECKS: dict[str, Check[Any]] = {
     "second_text": optional(string),
     "second_model": string,
     "gates": check_gates,
-    "view": one_of(View),
+    "view": string,
     "beam": whole(1, MAX_BEAM),
     "beam_size": whole(2, MAX_BEAM),
     "alpha": number(0.0, MAX_ALPHA),

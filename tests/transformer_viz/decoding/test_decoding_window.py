@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.trace.trace import AttentionKind
 from tests.transformer_viz.decoding.decoding_desk import Desk, desk, tiny_model
+from transformer_viz.decoding.decoding import DecodingView
 from transformer_viz.shell.window import Window
 from transformer_viz.state.options import ThemeChoice
 from transformer_viz.widgets.style import ThemeManager
@@ -29,7 +30,7 @@ def window(desk: Desk, qapp: QApplication) -> Iterator[Window]:
 def test_a_target_of_ones_own_from_anywhere(window: Window, desk: Desk) -> None:
     window.commands["own_target"].trigger()
     assert window.stage.current == "decoding"
-    field = window.stage.decoding.steps.side.target
+    field = window.stage.of(DecodingView).steps.side.target
     QTest.keyClicks(field, "Das Tier war zu breit.")
     QTest.keyClick(field, Qt.Key.Key_Return)
     desk.wait_for(2)
@@ -41,7 +42,7 @@ def test_a_target_of_ones_own_from_anywhere(window: Window, desk: Desk) -> None:
 def test_the_tree_from_anywhere(window: Window, desk: Desk) -> None:
     window.commands["beam_tree"].trigger()
     assert window.stage.current == "decoding"
-    assert window.stage.decoding.tree_button.isChecked()
+    assert window.stage.of(DecodingView).tree_button.isChecked()
 
 
 def test_steps_by_command_move_chips_and_heatmap_too(window: Window, desk: Desk) -> None:
@@ -65,7 +66,7 @@ def test_a_click_on_a_chip_of_the_translation_is_a_step(window: Window, desk: De
     none = Qt.KeyboardModifier.NoModifier
     QTest.mouseClick(window.chips.viewport(), Qt.MouseButton.LeftButton, none, chip)
     assert desk.decoding.walk.step == 2
-    assert window.stage.decoding.transport.position.text().startswith("step 3 of")
+    assert window.stage.of(DecodingView).transport.position.text().startswith("step 3 of")
 
 
 def test_typing_asks_for_no_candidates_while_nobody_looks(window: Window, desk: Desk) -> None:

@@ -15,11 +15,14 @@ from core.trace.trace import AttentionKind
 from tests.transformer_viz.models import save_tiny_model
 from tests.transformer_viz.stage import texts
 from tests.transformer_viz.startup.odd_window import OTHER_SENTENCE, OddWindow, written
+from transformer_viz.compare.compare import Compare
+from transformer_viz.decoding.decoding import DecodingView
 from transformer_viz.drawing.labels import display_text
 from transformer_viz.heatmap.heatmap import Heatmap
 from transformer_viz.links.links import Links
+from transformer_viz.positions.positions import Positions
 from transformer_viz.scores.scores import Scores
-from transformer_viz.state.options import Combine, LinksForm, Scale, View
+from transformer_viz.state.options import Combine, LinksForm, Scale
 from transformer_viz.state.session import Phase
 from transformer_viz.widgets.stage_view import StageView
 
@@ -265,11 +268,11 @@ def test_an_odd_trace_has_its_picture_in_every_view(
         plain.options(**options)
         plain.select_all()
         said = {view: texts(view) for view in plain.maps()}
-        assert "No scores here" in said[stage.scores]
+        assert "No scores here" in said[stage.of(Scores)]
         if not trace.target_tokens:
-            assert any("no decoder" in one for one in said[stage.decoding])
+            assert any("no decoder" in one for one in said[stage.of(DecodingView)])
         elif C not in trace.kinds:
-            assert any("no cross-attention" in one for one in said[stage.decoding])
+            assert any("no cross-attention" in one for one in said[stage.of(DecodingView)])
     said_of_pages = [said for view in plain.pages() for said in texts(view)]
     assert any("from a file; edit the text" in said for said in said_of_pages)
 
@@ -292,15 +295,15 @@ def test_a_text_typed_while_something_runs_leaves_nothing_of_the_old_one(
     desks, session, stage = plain.controller, plain.session, plain.stage
     new = "it was tired"
     for start in (
-        lambda: plain.window.show_view(View.COMPARE),
+        lambda: plain.window.show_view("compare"),
         lambda: desks.comparison.choose_text(OTHER_SENTENCE),
-        lambda: stage.decoding.tree_button.click(),
-        lambda: plain.window.show_view(View.DECODING),
+        lambda: stage.of(DecodingView).tree_button.click(),
+        lambda: plain.window.show_view("decoding"),
         lambda: desks.decoding.grow_tree(),
         lambda: desks.decoding.type_token(1, "dog"),
         lambda: desks.decoding.score_target("Das Tier."),
-        lambda: plain.window.show_view(View.POSITIONS),
-        lambda: stage.positions.show_page("what_if"),
+        lambda: plain.window.show_view("positions"),
+        lambda: stage.of(Positions).show_page("what_if"),
         lambda: desks.what_if.change(positions=False, seed=3),
     ):
         plain.type(GOOD)
@@ -314,5 +317,5 @@ def test_a_text_typed_while_something_runs_leaves_nothing_of_the_old_one(
         assert active.trace is session.trace
         assert [one.trace.text for one in desks.decoding.hypotheses] == [new]
         sides, variant = desks.comparison.sides, desks.what_if.variant
-        assert sides is None or sides.a is session.trace or not stage.compare.isVisible()
+        assert sides is None or sides.a is session.trace or not stage.of(Compare).isVisible()
         assert variant is None or variant.reference.text == new

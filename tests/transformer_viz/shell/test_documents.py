@@ -16,7 +16,7 @@ from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz.shell import documents
 from transformer_viz.shell.documents import Documents, Kind, kind_of, load_text
-from transformer_viz.state.options import Scale, View
+from transformer_viz.state.options import Scale
 from transformer_viz.state.session import MAX_CHARACTERS, Phase, Search
 
 OFF = {Head(AttentionKind.ENCODER_SELF, 1, 2): 0.0}
@@ -25,7 +25,7 @@ OFF = {Head(AttentionKind.ENCODER_SELF, 1, 2): 0.0}
 class Desk(Stage):
     def __init__(self) -> None:
         super().__init__()
-        self.view = View.HEATMAP
+        self.view = "heatmap"
         self.parent = QObject()
         self.documents = Documents(self.session, self.controller, lambda: self.view, self.parent)
         self.views: list[str] = []
@@ -268,7 +268,7 @@ def test_a_session_brings_everything_back(desk: Desk, qtbot: QtBot, tmp_path: Pa
     desk.controller.set_search(Search(4, 0.9))
     desk.controller.comparison.choose_text("a b that c")
     qtbot.waitUntil(desk.shows("a b it c"))
-    desk.view = View.SCORES
+    desk.view = "scores"
     selection, options = desk.session.selection, desk.session.options
     desk.documents.save(path)
     qtbot.waitUntil(lambda: desk.said == [f"Saved {path}."])
@@ -370,7 +370,7 @@ def test_what_differs_from_the_file_is_unsaved(
     documents.save(tmp_path / "a.tviz")
     qtbot.waitUntil(lambda: bool(desk.said))
 
-    def look(view: View) -> None:
+    def look(view: str) -> None:
         desk.view = view
         controller.change_settings(view=view)
 
@@ -392,7 +392,7 @@ def test_what_differs_from_the_file_is_unsaved(
             lambda: controller.comparison.choose_model(None),
         ),
         (lambda: session.set_gates(OFF), lambda: session.set_gates({})),
-        (lambda: look(View.LINKS), lambda: look(View.HEATMAP)),
+        (lambda: look("links"), lambda: look("heatmap")),
         (
             lambda: controller.translate("a b"),
             lambda: controller.translate("a b it c", selection),

@@ -25,8 +25,9 @@ from transformer_viz.export.figure import Figure, Shape
 from transformer_viz.export.table import Dialect
 from transformer_viz.shell.help import HelpDialog, guide
 from transformer_viz.shell.panel_keys import PANEL_KEYS
+from transformer_viz.shell.views import VIEW_NAMES
 from transformer_viz.shell.window import Window
-from transformer_viz.state.options import ThemeChoice, View
+from transformer_viz.state.options import ThemeChoice
 from transformer_viz.state.selection import Selection
 from transformer_viz.widgets.dialogs import ErrorReport, LogDialog
 from transformer_viz.widgets.style import ThemeManager
@@ -316,9 +317,9 @@ def test_the_view_is_exported_by_keys(
     again.reject()
 
 
-@pytest.mark.parametrize("view", [View.SCORES, View.COMPARE])
+@pytest.mark.parametrize("view", ["scores", "compare"])
 def test_a_view_without_a_picture_says_so_in_the_dialog(
-    shown: Shown, qtbot: QtBot, view: View
+    shown: Shown, qtbot: QtBot, view: str
 ) -> None:
     """The trace has no scores, and nothing was chosen to compare with."""
     shown.controller.comparison.choose_text(None)
@@ -345,15 +346,15 @@ def test_the_heads_map_is_exported_whole(shown: Shown) -> None:
     assert image.pixelColor(0, 0) == shown.window.theme.color("paper")
 
 
-@pytest.mark.parametrize("view", [*(view for view in View if view is not View.SCORES), None])
+@pytest.mark.parametrize("view", [*(view for view in VIEW_NAMES if view != "scores"), None])
 def test_a_dark_window_exports_what_a_light_one_does(
-    shown: Shown, qtbot: QtBot, view: View | None
+    shown: Shown, qtbot: QtBot, view: str | None
 ) -> None:
     """`view` None stands for the heads map."""
     window, exporter = shown.window, shown.window.files.exporter
     if view is not None:
         window.show_view(view)
-    if view is View.COMPARE:
+    if view == "compare":
         shown.controller.comparison.choose_text("a b that c")
     qtbot.waitUntil(lambda: window.stage.view().has_picture and not window.is_drawing())
     as_shown = Export(Subject.HEADS if view is None else Subject.VIEW, Format.PNG)
@@ -555,9 +556,9 @@ def test_the_view_is_remembered(shown: Shown) -> None:
 # Figures for slides
 
 
-@pytest.mark.parametrize("view", [View.HEATMAP, View.LINKS, View.REACH, View.DECODING])
+@pytest.mark.parametrize("view", ["heatmap", "links", "reach", "decoding"])
 def test_a_slide_has_its_shape_and_says_what_it_is_of(
-    shown: Shown, qtbot: QtBot, tmp_path: Path, view: View
+    shown: Shown, qtbot: QtBot, tmp_path: Path, view: str
 ) -> None:
     window = shown.window
     window.show_view(view)

@@ -12,7 +12,11 @@ from core.trace.trace import AttentionKind
 from tests.transformer_viz.models import save_tiny_model
 from tests.transformer_viz.stage import texts
 from tests.transformer_viz.startup.odd_window import OddWindow
-from transformer_viz.state.options import Quantity, View
+from transformer_viz.decoding.decoding import DecodingView
+from transformer_viz.heatmap.heatmap import Heatmap
+from transformer_viz.positions.positions import Positions
+from transformer_viz.scores.scores import Scores
+from transformer_viz.state.options import Quantity
 
 WORDS = ["[CLS]", "the", "animal", "slept", "[SEP]"]
 BERT, GPT = "bert.npz", "gpt.npz"
@@ -59,36 +63,36 @@ def is_bert(shown: OddWindow) -> bool:
 
 def test_maps_links_and_rollout_need_no_model(shown: OddWindow) -> None:
     stage = shown.stage
-    for view in (View.HEATMAP, View.LINKS, View.REACH):
+    for view in ("heatmap", "links", "reach"):
         shown.window.show_view(view)
         shown.bot.waitUntil(lambda: not shown.busy)
         assert stage.view().has_picture
-    shown.window.show_view(View.HEATMAP)
+    shown.window.show_view("heatmap")
     shown.options(quantity=Quantity.ROLLOUT)
     shown.bot.waitUntil(lambda: not shown.busy)
-    assert stage.heatmap.has_picture
-    assert stage.heatmap.canvas.picture is not None
-    assert stage.heatmap.canvas.picture.source is None, "nothing is decoded"
+    assert stage.of(Heatmap).has_picture
+    assert stage.of(Heatmap).canvas.picture is not None
+    assert stage.of(Heatmap).canvas.picture.source is None, "nothing is decoded"
 
 
 def test_what_takes_a_model_says_so(shown: OddWindow) -> None:
     stage = shown.stage
-    shown.window.show_view(View.HEATMAP)
+    shown.window.show_view("heatmap")
     for quantity in (Quantity.NORM, Quantity.LAYER_NORM, Quantity.ALTI):
         shown.options(quantity=quantity)
         shown.bot.waitUntil(lambda: not shown.busy)
-        assert any("need the model that computed them" in one for one in texts(stage.heatmap))
+        assert any("need the model that computed them" in one for one in texts(stage.of(Heatmap)))
     shown.options()
-    shown.window.show_view(View.SCORES)
-    assert "No scores here" in texts(stage.scores)
-    shown.window.show_view(View.POSITIONS)
-    stage.positions.show_page("grid")
-    assert any("Of tiny, not of the picture" in one for one in texts(stage.positions))
-    stage.positions.show_page("what_if")
+    shown.window.show_view("scores")
+    assert "No scores here" in texts(stage.of(Scores))
+    shown.window.show_view("positions")
+    stage.of(Positions).show_page("grid")
+    assert any("Of tiny, not of the picture" in one for one in texts(stage.of(Positions)))
+    stage.of(Positions).show_page("what_if")
     shown.controller.what_if.change(positions=False)
-    assert any("from a file; edit the text" in one for one in texts(stage.positions))
-    shown.window.show_view(View.DECODING)
-    said = texts(stage.decoding)
+    assert any("from a file; edit the text" in one for one in texts(stage.of(Positions)))
+    shown.window.show_view("decoding")
+    said = texts(stage.of(DecodingView))
     missing = "This trace has no decoder" if is_bert(shown) else "This trace has no cross-attention"
     assert any(missing in one for one in said)
 

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.transformer_viz.stage import GOOD, Stage
+from transformer_viz.heatmap.heatmap import Heatmap
 from transformer_viz.shell.window import Window
 from transformer_viz.state.options import ThemeChoice
 from transformer_viz.widgets.style import ThemeManager
@@ -88,14 +89,14 @@ def tab_order(window: Window) -> list[QWidget]:
 
 
 def test_tab_goes_as_one_reads(window: Window) -> None:
-    window.stage.heatmap.session.pin(1, 2)
-    window.stage.heatmap.session.pin(2, 0, add=True)
-    window.stage.heatmap.refresh()
+    window.stage.of(Heatmap).session.pin(1, 2)
+    window.stage.of(Heatmap).session.pin(2, 0, add=True)
+    window.stage.of(Heatmap).refresh()
     order = tab_order(window)
     gates = window.inspector.gates
-    tags = window.stage.heatmap.tray.tags
+    tags = window.stage.of(Heatmap).tray.tags
     wanted = [
-        window.stage.heatmap.canvas,
+        window.stage.of(Heatmap).canvas,
         *(part for tag in tags for part in (tag.choose, tag.release)),
         window.inspector.roles.open,
         *(gates.on, gates.off, gates.alone, gates.factor),

@@ -15,9 +15,16 @@ from core.trace.trace import AttentionKind
 from tests.transformer_viz.decoding.decoding_desk import Desk, desk, tiny_model
 from tests.transformer_viz.heads.answers import show_answer
 from tests.transformer_viz.reach.test_distance_probe import answer
+from transformer_viz.compare.compare import Compare
+from transformer_viz.decoding.decoding import DecodingView
 from transformer_viz.drawing.lines import Line, Plot
 from transformer_viz.heads.panel import MAP
+from transformer_viz.heatmap.heatmap import Heatmap
+from transformer_viz.links.links import Links
+from transformer_viz.positions.positions import Positions
 from transformer_viz.reach.distance_report import read_report
+from transformer_viz.reach.reach import ReachView
+from transformer_viz.scores.scores import Scores
 from transformer_viz.shell.panel_keys import PANEL_KEYS, Keys
 from transformer_viz.shell.window import Window
 from transformer_viz.state.options import Quantity, ThemeChoice
@@ -54,7 +61,7 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
     desk.wait(lambda: desk.controller.what_if.table is not None)
     desk.wait(lambda: desk.decoding.candidates is not None)
     window.show_view("compare")
-    desk.wait(lambda: stage.compare.maps.isVisible())
+    desk.wait(lambda: stage.of(Compare).maps.isVisible())
     window.show_view("positions")
     window.commands["beam_tree"].trigger()
     desk.decoding.grow_tree()
@@ -67,7 +74,7 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
     desk.wait(lambda: desk.controller.mattering.current and not desk.controller.mattering.running)
     heads.show_tab(MAP)
     heads.table.setCurrentIndex(heads.table.model().index(5, 5))
-    stage.reach.text.refresh()
+    stage.of(ReachView).text.refresh()
     desk.controller.distance.known = read_report(json.dumps(answer()))
     desk.controller.distance.changed.emit()
     training = AttentionPage(desk.session, desk.controller)
@@ -80,18 +87,18 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
         WHOLE: window.sentences.text,
         "German text": window.chips,
         "heads map": window.heads_map.picture,
-        "heatmap": stage.heatmap,
-        "links": stage.links,
-        "scores": stage.scores,
-        "positions": stage.positions.grid.canvas,
-        "decoding": stage.decoding,
-        "candidates and hypotheses": stage.decoding.steps.side.candidates,
-        "beam tree": stage.decoding.beam.canvas,
-        "comparison": stage.compare,
-        "far links": stage.reach.text.far_links.list,
-        "distances": stage.reach.text.histograms,
-        "accuracy by distance": stage.reach.probe.curves,
-        "heads by accuracy": stage.reach.probe.heads,
+        "heatmap": stage.of(Heatmap),
+        "links": stage.of(Links),
+        "scores": stage.of(Scores),
+        "positions": stage.of(Positions).grid.canvas,
+        "decoding": stage.of(DecodingView),
+        "candidates and hypotheses": stage.of(DecodingView).steps.side.candidates,
+        "beam tree": stage.of(DecodingView).beam.canvas,
+        "comparison": stage.of(Compare),
+        "far links": stage.of(ReachView).text.far_links.list,
+        "distances": stage.of(ReachView).text.histograms,
+        "accuracy by distance": stage.of(ReachView).probe.curves,
+        "heads by accuracy": stage.of(ReachView).probe.heads,
         "inspector": window.inspector.bars,
         "table of heads": heads.table,
         "map of measured heads": heads.map,

@@ -18,8 +18,8 @@ from tests.transformer_viz.models import save_tiny_model
 from transformer_viz.engine.backend import TorchBackend
 from transformer_viz.engine.engine import Engine
 from transformer_viz.shell.controller import Controller
+from transformer_viz.shell.views import VIEW_NAMES
 from transformer_viz.shell.window import Window
-from transformer_viz.state.options import View
 from transformer_viz.state.session import Session
 from transformer_viz.state.settings import Settings, SettingsFile
 from transformer_viz.widgets.style import ThemeManager
@@ -69,7 +69,7 @@ def test_every_label_and_tooltip_shows_what_it_is_given(window: Window, qtbot: Q
     window.training.show()
     window.heads.show()
     window.hub.show()
-    for view in View:
+    for view in VIEW_NAMES:
         window.show_view(view)
         QApplication.processEvents()
     for id_ in ("guide", "shortcuts", "about", "log", "export", "palette"):

@@ -13,8 +13,11 @@ from pytestqt.qtbot import QtBot
 
 from tests.transformer_viz.stage import GOOD, Stage
 from transformer_viz.drawing.theme import taller
+from transformer_viz.heatmap.heatmap import Heatmap
+from transformer_viz.links.links import Links
+from transformer_viz.scores.scores import Scores
 from transformer_viz.shell.window import Window
-from transformer_viz.state.options import ThemeChoice, View
+from transformer_viz.state.options import ThemeChoice
 from transformer_viz.widgets.style import ThemeManager
 from transformer_viz.widgets.text_size import SIZES, set_text_size
 
@@ -75,11 +78,11 @@ def test_ctrl_plus_enlarges_text_and_leaves_the_heads_alone(
 
 def test_all_text_follows_and_the_size_is_kept(window: Window, stage: Stage) -> None:
     parts = [
-        *(window.stage.heatmap, window.stage.heatmap.canvas, window.heads_map.picture),
+        *(window.stage.of(Heatmap), window.stage.of(Heatmap).canvas, window.heads_map.picture),
         *(window.inspector, window.inspector.bars, window.chips, window.model_bar),
-        *(window.stage.links.canvas, window.stage.scores.canvas, window.status_line),
+        *(window.stage.of(Links).canvas, window.stage.of(Scores).canvas, window.status_line),
     ]
-    title = window.stage.heatmap.header.title
+    title = window.stage.of(Heatmap).header.title
     usual = points(parts[0])
     for _ in SIZES:
         press(window, Qt.Key.Key_Plus, CONTROL)
@@ -96,7 +99,7 @@ def test_all_text_follows_and_the_size_is_kept(window: Window, stage: Stage) -> 
 
 
 def test_lines_of_text_have_the_height_that_they_need(window: Window, stage: Stage) -> None:
-    chips, bars, controls = window.chips, window.inspector.bars, window.stage.heatmap.header
+    chips, bars, controls = window.chips, window.inspector.bars, window.stage.of(Heatmap).header
     stage.controller.change_settings(text_size=9)
     least = [chips.height(), bars.sizeHint().height(), controls.quantity.height()]
     stage.controller.change_settings(text_size=24)
@@ -207,10 +210,10 @@ def test_a_view_alone_has_the_whole_screen_until_escape(
     assert window.isFullScreen()
     assert window.commands["view_alone"].isChecked()
     assert not any(part.isVisible() for part in around)
-    assert window.stage.heatmap.isVisible()
+    assert window.stage.of(Heatmap).isVisible()
     press(window, Qt.Key.Key_2, Qt.KeyboardModifier.AltModifier)
-    assert window.stage.current is View.LINKS
-    assert window.stage.links.isVisible()
+    assert window.stage.current == "links"
+    assert window.stage.of(Links).isVisible()
     press(window, Qt.Key.Key_Plus, CONTROL)
     assert not window.menuBar().isVisible()
     press(window, leave)

@@ -17,7 +17,7 @@ from core.trace.trace import AttentionKind
 from tests.core.checkpoints.marian_folders import save_marian_folder
 from tests.transformer_viz.models import save_tiny_model
 from tests.transformer_viz.startup.odd_window import OddWindow
-from transformer_viz.state.options import View
+from transformer_viz.reach.reach import ReachView
 from transformer_viz.state.session import Phase, Search
 
 TEXT = "The animal was too tired."
@@ -115,7 +115,7 @@ def test_a_dropped_folder_agrees_with_transformers_head_by_head(
 def test_every_view_has_its_picture_of_it(shown: OddWindow, models: Path) -> None:
     drop_model(shown, models / "opus-mt-en-de")
     for view in (*shown.maps(), *shown.pages()):
-        assert view.has_picture or view is shown.stage.reach
+        assert view.has_picture or view is shown.stage.of(ReachView)
 
 
 def test_its_search_is_taken_and_goes_with_it(shown: OddWindow, models: Path) -> None:
@@ -134,9 +134,9 @@ def test_its_search_is_taken_and_goes_with_it(shown: OddWindow, models: Path) ->
 
 def test_a_folder_is_opened_wherever_it_is_dropped(shown: OddWindow, models: Path) -> None:
     for view, name in (
-        (View.HEATMAP, "English sentence"),
-        (View.DECODING, "Your own translation"),
-        (View.COMPARE, "Sentence of B"),
+        ("heatmap", "English sentence"),
+        ("decoding", "Your own translation"),
+        ("compare", "Sentence of B"),
     ):
         shown.window.show_view(view)
         shown.load(models / "tiny.safetensors")

@@ -25,10 +25,12 @@ from tests.transformer_viz.heads.desk import FakeChild
 from tests.transformer_viz.stage import GOOD, OTHER, Stage, word_trace
 from transformer_viz.drawing.theme import DARK, LIGHT
 from transformer_viz.heads.store import Question
+from transformer_viz.heatmap.heatmap import Heatmap
 from transformer_viz.shell.palette import Palette
+from transformer_viz.shell.views import VIEW_NAMES
 from transformer_viz.shell.window import Window
 from transformer_viz.state.bundled import FIRST_TEXT
-from transformer_viz.state.options import Quantity, ThemeChoice, View
+from transformer_viz.state.options import Quantity, ThemeChoice
 from transformer_viz.state.selection import Selection
 from transformer_viz.state.session import MAX_CHARACTERS, Phase
 from transformer_viz.widgets.style import ThemeManager
@@ -137,9 +139,9 @@ def focused_panel(window: Window) -> QWidget:
     return next(panel for panel in panels if panel.isAncestorOf(focused))
 
 
-@pytest.mark.parametrize("view", View)
+@pytest.mark.parametrize("view", VIEW_NAMES)
 @pytest.mark.parametrize("pinned", [True, False])
-def test_f6_walks_through_all_panels_and_back(shown: Shown, view: View, pinned: bool) -> None:
+def test_f6_walks_through_all_panels_and_back(shown: Shown, view: str, pinned: bool) -> None:
     """With or without a query for the inspector to give the keyboard to."""
     window = shown.window
     window.show_view(view)
@@ -154,10 +156,10 @@ def test_f6_walks_through_all_panels_and_back(shown: Shown, view: View, pinned: 
         assert focused_panel(window) is panel
 
 
-@pytest.mark.parametrize("view", View)
-def test_tab_reaches_every_control(shown: Shown, qtbot: QtBot, view: View) -> None:
+@pytest.mark.parametrize("view", VIEW_NAMES)
+def test_tab_reaches_every_control(shown: Shown, qtbot: QtBot, view: str) -> None:
     shown.window.show_view(view)
-    if view is View.COMPARE:
+    if view == "compare":
         shown.controller.comparison.choose_text("a b that c")
         qtbot.waitUntil(lambda: shown.controller.comparison.status.phase is Phase.READY)
     qtbot.waitUntil(lambda: not shown.window.is_drawing())
@@ -222,7 +224,7 @@ def test_escape_releases_the_pin_from_everywhere(shown: Shown, panel: str) -> No
 
 
 def test_ctrl_l_leads_to_the_text(shown: Shown) -> None:
-    shown.window.stage.heatmap.setFocus()
+    shown.window.stage.of(Heatmap).setFocus()
     shown.press(Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
     assert QApplication.focusWidget() is shown.window.source.editor
 
@@ -253,7 +255,7 @@ def test_the_palette_finds_a_command_by_its_words(shown: Shown, qtbot: QtBot) ->
 
 
 def test_the_palette_finds_what_the_heatmap_shows(shown: Shown, qtbot: QtBot) -> None:
-    shown.window.show_view(View.LINKS)
+    shown.window.show_view("links")
     for typed, quantity in (("heatmap alti", Quantity.ALTI), ("heatmap weight", Quantity.WEIGHT)):
         shown.window.help.show_palette()
         palette = shown.window.findChild(Palette)
@@ -261,7 +263,7 @@ def test_the_palette_finds_what_the_heatmap_shows(shown: Shown, qtbot: QtBot) ->
         qtbot.keyClick(palette.field, Qt.Key.Key_Return)
         assert shown.session.options.quantity is quantity
         assert shown.window.commands[f"quantity_{quantity}"].isChecked()
-        assert shown.window.stage.view() is shown.window.stage.heatmap
+        assert shown.window.stage.view() is shown.window.stage.of(Heatmap)
         qtbot.waitUntil(lambda: shown.window.findChild(Palette) is None)
 
 

@@ -14,13 +14,14 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from transformer_viz.decoding.decoding import DecodingView
 from transformer_viz.engine.backend import TorchBackend
 from transformer_viz.engine.engine import Engine
-from transformer_viz.positions.positions import PAGES
-from transformer_viz.reach.reach import DISTANCES, LINKS
+from transformer_viz.positions.positions import PAGES, Positions
+from transformer_viz.reach.reach import DISTANCES, LINKS, ReachView
 from transformer_viz.shell.controller import Controller
 from transformer_viz.shell.window import Window
-from transformer_viz.state.options import View, ViewOptions
+from transformer_viz.state.options import ViewOptions
 from transformer_viz.state.session import Phase, Session
 from transformer_viz.state.settings import Settings, SettingsFile
 from transformer_viz.widgets.stage_view import StageView
@@ -55,7 +56,7 @@ class OddWindow:
         self.controller.what_if.change(positions=True, seed=None)
         self.controller.comparison.choose_text(None)
         self.controller.set_keep_whole(True)  # every text is to have one picture
-        self.window.show_view(View.HEATMAP)
+        self.window.show_view("heatmap")
         self.window.show()
 
     # In
@@ -91,25 +92,25 @@ class OddWindow:
 
     def maps(self) -> Iterator[StageView]:
         """Each view that draws the selected heads, shown and painted."""
-        for view in (View.HEATMAP, View.LINKS, View.SCORES, View.DECODING, View.COMPARE):
+        for view in ("heatmap", "links", "scores", "decoding", "compare"):
             self.window.show_view(view)
-            if view is View.COMPARE:
+            if view == "compare":
                 self.controller.comparison.choose_text(OTHER_SENTENCE)
             yield self._painted(self.stage.view())
 
     def pages(self) -> Iterator[StageView]:
         """The same of all pages of the positions, of how far heads look and of the beam tree."""
-        positions, decoding = self.stage.positions, self.stage.decoding
-        self.window.show_view(View.POSITIONS)
+        positions, decoding = self.stage.of(Positions), self.stage.of(DecodingView)
+        self.window.show_view("positions")
         for page in PAGES:
             positions.show_page(page)
             self.controller.what_if.change(positions=page != "what_if")
             yield self._painted(positions)
-        self.window.show_view(View.REACH)
+        self.window.show_view("reach")
         for page in (LINKS, DISTANCES):
-            self.stage.reach.show_page(page)
-            yield self._painted(self.stage.reach)
-        self.window.show_view(View.DECODING)
+            self.stage.of(ReachView).show_page(page)
+            yield self._painted(self.stage.of(ReachView))
+        self.window.show_view("decoding")
         if decoding.tree_button.isVisible():
             decoding.tree_button.click()
             self.controller.decoding.grow_tree()

@@ -1,0 +1,54 @@
+"""The views of the stage: a row for each, in the order of their tabs.
+
+A new view is a folder with a `StageView` and a row here. Its menu entry, its key (Alt and its
+number), its tab, and its name in settings and session files follow from the row.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from transformer_viz.compare.compare import Compare
+from transformer_viz.decoding.decoding import DecodingView
+from transformer_viz.heatmap.heatmap import Heatmap
+from transformer_viz.links.links import Links
+from transformer_viz.positions.positions import Positions
+from transformer_viz.reach.reach import ReachView
+from transformer_viz.scores.scores import Scores
+from transformer_viz.shell.controller import Controller
+from transformer_viz.state.session import Session
+from transformer_viz.widgets.actions import plain
+from transformer_viz.widgets.stage_view import StageView
+
+
+@dataclass(frozen=True, slots=True)
+class ViewTab:
+    """One view of the stage.
+
+    Attributes:
+        name: as files and commands call it.
+        menu_text: its title with a mnemonic mark.
+        make: builds the view, when the window is built.
+    """
+
+    name: str
+    menu_text: str
+    make: Callable[[Session, Controller], StageView]
+
+    @property
+    def title(self) -> str:
+        """The text of its tab."""
+        return plain(self.menu_text)
+
+
+TABS = (
+    ViewTab("heatmap", "&Heatmap", lambda session, desk: Heatmap(session, desk.quantities)),
+    ViewTab("links", "&Links", lambda session, desk: Links(session, desk.quantities)),
+    ViewTab("scores", "&Scores", lambda session, _desk: Scores(session)),
+    ViewTab("positions", "Positi&ons", lambda session, desk: Positions(session, desk.what_if)),
+    ViewTab("decoding", "&Decoding", lambda session, desk: DecodingView(session, desk.decoding)),
+    ViewTab("compare", "Co&mpare", lambda session, desk: Compare(session, desk.comparison)),
+    ViewTab(
+        "reach", "&Reach", lambda session, desk: ReachView(session, desk.stretching, desk.distance)
+    ),
+)
+VIEW_NAMES = tuple(tab.name for tab in TABS)
