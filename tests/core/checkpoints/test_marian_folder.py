@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from core.analysis.readout import contributions_to, direct_parts, layer_lens
 from core.checkpoints.native import Checkpoint, load_checkpoint, save_checkpoint
 from core.checkpoints.opening import open_model
 from core.decoding.config import GREEDY, SearchConfig
@@ -20,6 +21,7 @@ from core.heads import AttentionKind
 from core.model.attention import attention_weights
 from core.model.recording import Recording
 from core.trace.record import trace_text
+from core.trace.record_states import record_states
 from tests.core.checkpoints.marian_folders import ENGLISH, GERMAN, save_marian_folder
 
 transformers = pytest.importorskip("transformers")
@@ -142,6 +144,32 @@ def test_a_trace_has_their_attention_and_our_tokens(both: Any) -> None:
     pieces = "".join(token.piece for token in trace.predicted_tokens[:-1])
     assert pieces == "▁" + GERMAN[0].replace(" ", "▁")
     assert trace.source_tokens[-1].piece == trace.predicted_tokens[-1].piece == "</s>"
+
+
+def test_states_are_their_hidden_states(both: Any) -> None:
+    _, ours, twin = both
+    trace = trace_text(ours.model, ours.tokenizer, ENGLISH[0], target=GERMAN[0])
+    states = record_states(ours.model, trace)
+    source, target = (
+        torch.tensor([[token.id for token in tokens]])
+        for tokens in (trace.source_tokens, trace.target_tokens)
+    )
+    with torch.no_grad():
+        theirs = twin(input_ids=source, decoder_input_ids=target, output_hidden_states=True)
+    lens = layer_lens(ours.model, trace, states)
+    for stack, expected in (
+        (states.encoder, theirs.encoder_hidden_states),
+        (states.decoder, theirs.decoder_hidden_states),
+    ):
+        layers = torch.cat(expected).numpy()
+        np.testing.assert_allclose(stack.streams(), layers, rtol=1e-4, atol=1e-4)
+    logits = theirs.logits[0, :, :].clone()
+    logits[:, list(ours.model.config.suppressed_ids)] = -torch.inf
+    best = logits.softmax(dim=-1).topk(5).values.numpy()
+    np.testing.assert_allclose(lens.probabilities[-1], best, rtol=1e-3, atol=1e-6)
+    direct = direct_parts(ours.model, states, 2)
+    found = contributions_to(ours.model, direct, [5, 9]).sum(axis=0)
+    np.testing.assert_allclose(found, logits[2, [5, 9]].numpy(), rtol=1e-4, atol=1e-4)
 
 
 def test_greedy_search_gives_the_same_ids(lively: Any) -> None:
