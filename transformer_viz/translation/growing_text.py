@@ -16,6 +16,7 @@ from transformer_viz.words.wording import plain_tooltip
 
 _MARGIN = 3
 _ROLE = QTextFormat.Property.UserProperty  # of a mark
+_ABOUT = int(_ROLE) + 1  # of a mark: a sentence, as plain text
 _LINE_ENDS = str.maketrans(dict.fromkeys("\r\v\f\x85\u2028\u2029", "\n"))
 
 
@@ -94,25 +95,23 @@ class GrowingText(QPlainTextEdit):
         self.setExtraSelections(kept)
 
     def restyle(self, role: str, look: QTextCharFormat) -> None:
-        """Give those that have a look of this role another one; their tooltips stay."""
+        """Give those that have a look of this role another one; what is said of them stays."""
         selections = self.extraSelections()
         for selection in selections:
             if role_of(selection) == role:
-                about = selection.format.toolTip()
-                selection.format = _of_role(look, role)
-                selection.format.setToolTip(about)
+                selection.format = _of_role(explained(look, about_of(selection)), role)
         self.setExtraSelections(selections)
 
     def explanation(self, point: QPoint) -> str:
-        """The tooltips of the marks at a point of the viewport, one a line."""
+        """Return what is said of the marks at a point of the viewport, one a line."""
         character = self.character_at(point)
         if character is None:
             return ""
         position = utf16_offsets(self.toPlainText())[character]
         return "\n".join(
-            mark.format.toolTip()
+            about_of(mark)
             for mark in self.extraSelections()
-            if mark.format.toolTip()
+            if about_of(mark)
             and mark.cursor.selectionStart() <= position < mark.cursor.selectionEnd()
         )
 
@@ -171,3 +170,15 @@ def _of_role(look: QTextCharFormat, role: str) -> QTextCharFormat:
 def role_of(mark: QTextEdit.ExtraSelection) -> Any:
     """The role that `GrowingText.mark` gave it."""
     return mark.format.property(_ROLE)
+
+
+def explained(look: QTextCharFormat, about: str) -> QTextCharFormat:
+    """Return the look of a mark of which a sentence is said under the pointer."""
+    result = QTextCharFormat(look)
+    result.setProperty(_ABOUT, about)
+    return result
+
+
+def about_of(mark: QTextEdit.ExtraSelection) -> str:
+    """Return what `explained` says of a mark."""
+    return str(mark.format.property(_ABOUT) or "")

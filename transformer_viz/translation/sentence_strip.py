@@ -42,6 +42,7 @@ class SentenceStrip(QWidget):
         self.back = self._button("Previous sentence", "Alt+PgUp", -1)
         self.forward = self._button("Next sentence", "Alt+PgDown", 1)
         self.position = QLabel()
+        self.position.setTextFormat(Qt.TextFormat.PlainText)
         self.position.setAccessibleName("Sentence shown")
         set_role(self.position, "soft")
         for widget in (self.back, self.forward, self.position):
@@ -126,7 +127,7 @@ class SentenceStrip(QWidget):
     def _button(self, name: str, keys: str, step: int) -> QToolButton:
         button = QToolButton()
         button.setAccessibleName(name)
-        button.setToolTip(f"{name} ({keys})")
+        button.setToolTip(plain_tooltip(f"{name} ({keys})"))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.clicked.connect(lambda: self._choose(self._session.index + step))
         return button

@@ -19,7 +19,7 @@ from transformer_viz.state.languages import TRAINED, UNKNOWN
 from transformer_viz.state.linking import Place, source_shades
 from transformer_viz.state.session import MAX_CHARACTERS, Session
 from transformer_viz.translation.doubts import SourceDoubt, SourceMark
-from transformer_viz.translation.growing_text import GrowingText, clean
+from transformer_viz.translation.growing_text import GrowingText, clean, explained
 from transformer_viz.widgets.accessibility import announce
 from transformer_viz.widgets.spotlight import Spotlight
 from transformer_viz.widgets.style import set_role
@@ -108,8 +108,7 @@ class SourceField(QWidget):
             for mark in marks:
                 start, end = mark.start + origin, mark.end + origin
                 if mark.doubt is doubt and end > first:  # else of the language token alone
-                    look = _doubtful(self._theme, doubt)
-                    look.setToolTip(mark.about)
+                    look = explained(_doubtful(self._theme, doubt), mark.about)
                     placed.append((max(start, first), end, look))
             self.editor.mark(doubt, placed)
         announce(self.editor, " ".join(mark.about for mark in marks))

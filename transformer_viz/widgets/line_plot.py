@@ -25,6 +25,7 @@ _MOVES = {
     Qt.Key.Key_PageUp: -_FAR,
     Qt.Key.Key_PageDown: _FAR,
 }
+_CHOOSE = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _PANS = {
     Qt.Key.Key_Left: (-_PAN, 0.0),
     Qt.Key.Key_Right: (_PAN, 0.0),
@@ -201,9 +202,9 @@ class LinePlot(Picture):
         shifted = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if self._movable and self._show_part(key, shifted):
             return
-        if key in _MOVES and not shifted:
+        if key in _MOVES and not shifted and (self._movable or abs(_MOVES[key]) < _FAR):
             self._move(_MOVES[key])
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.step is not None:
+        elif self._movable and key in _CHOOSE and self.step is not None:
             self.stepChosen.emit(self.step)
         else:
             super().keyPressEvent(event)
