@@ -165,7 +165,7 @@ def contributions_to(
     model: Transformer, direct: DirectParts, ids: Sequence[int]
 ) -> NDArray[np.float64]:
     """Return what each part contributes to the logits of these words, and the output's bias last:
-    [N + 1, W]. The sum over parts is the logit."""
+    [N + 1, W]. The sum over parts is the logit, of a suppressed word the one that −∞ replaces."""
     chosen = torch.tensor(ids, dtype=torch.long, device=model.device)
     words = model.output_embedding.weight[chosen].double()  # [W, D]
     vectors = torch.from_numpy(direct.vectors).to(model.device)
