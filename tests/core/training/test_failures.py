@@ -164,7 +164,7 @@ def test_a_folder_with_a_run_in_it_stays_as_it_is(path: Path, copies: RunConfig)
             r"max_length = 40 is not possible; allowed: 2 to 30, the smaller of source_batch_",
         ),
         ({"device": "cuda:99"}, r"Device cuda:99 is not there: .* finds \d+ CUDA devices"),
-        ({"vocab_size": 9}, r"No vocabulary of 9 pieces .* its characters alone need \d+; give"),
+        ({"vocab_size": 9}, r"No vocabulary of 9 pieces .* its characters alone need \d+; choose"),
         ({"max_length": 2}, r"has more than 2 tokens on a side; increase max_length"),
     ],
 )
