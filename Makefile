@@ -21,7 +21,7 @@ run: $(VENV)/.runtime ## open the window
 setup: $(VENV)/.development ## everything to work on the code
 
 test: lint ## set up, lint, check types, run the tests
-	$(TEST_ENVIRONMENT) $(BIN)/python -m pytest -q
+	$(TEST_ENVIRONMENT) $(BIN)/python -m pytest -q --numprocesses auto --dist worksteal
 
 lint: $(VENV)/.development ## style, format and types
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,7 @@ def test_a_pipe_is_answered_line_by_line_and_ends_at_ctrl_c(model: Path) -> None
                 process.stdin.write(f"{text}\n".encode())
                 process.stdin.flush()  # the pipe stays open: the answer comes all the same
                 assert process.stdout.readline().decode("utf-8") == f"{answer}\n"
+            time.sleep(0.5)  # it waits for a line: Python can miss a signal just before it reads
             process.send_signal(signal.SIGINT)
             assert process.wait(60) == 130
             assert process.stderr.read() == b""
