@@ -43,6 +43,7 @@ def _lines(name: str, header: Header) -> Iterator[str]:
             "data": ", ".join(about.get("data", ())),
             "licence": about.get("licence"),
             "command": f"`{about['command']}`" if "command" in about else None,
+            "began with": _started_from(about.get("started_from")),
             "seed": about.get("seed"),
             "updates": f"{about['step']:,}" if "step" in about else None,
             "weights": f"average of the last {about['averaged']} checkpoints"
@@ -63,6 +64,16 @@ def _lines(name: str, header: Header) -> Iterator[str]:
     recipe = {key: _value(value) for key, value in about.get("training", {}).items()}
     yield from _table("Recipe", recipe)
     yield from _table("Software", about.get("software", {}))
+
+
+def _started_from(parent: Any) -> str | None:
+    """Return the model that the run began with, its own origin in brackets."""
+    if not isinstance(parent, Mapping):
+        return None
+    own = [f"`{parent['command']}`"] if "command" in parent else []
+    own += [f"{parent['step']:,} updates"] if isinstance(parent.get("step"), int) else []
+    own += [f"mean of {parent['averaged']} checkpoints"] if "averaged" in parent else []
+    return f"{parent.get('file', 'a model')} ({', '.join(own)})"
 
 
 def _pieces(model: ModelConfig) -> str:

@@ -178,7 +178,7 @@ _CHECKS: dict[str, Check] = {
     **dict.fromkeys(("licence", "positions"), _optional(_text)),
     **dict.fromkeys(("seed", "step", "averaged"), _whole),
     **dict.fromkeys(("data", "validation", "languages", "known_words"), _texts),
-    **dict.fromkeys(("scores", "training", "software"), _mapping),
+    **dict.fromkeys(("scores", "training", "software", "started_from"), _mapping),
     "attribution": lambda value: _text(value) or _texts(value),
     "decoding": _decoding,
     "rare_words": _rare_words,

@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from core.bundled import model_path
 from core.commands.listening import run_listened
 from core.errors import UserError
 from core.files import is_file, read_problem
@@ -44,6 +45,12 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         metavar="DATA",
         help="FILE.tsv, FILE.tmx or SOURCE,TARGET; without it, part of each data source is held "
         "out",
+    )
+    parser.add_argument(
+        "--start-from",
+        metavar="MODEL",
+        help="begin with the vocabulary, shape and weights of a model that this program trained "
+        "(default: new ones)",
     )
     parser.add_argument("--licence", help="licence of the data in files, for the model's card")
     parser.add_argument("--steps", type=int, help="number of updates")
@@ -91,6 +98,8 @@ def configuration(args: argparse.Namespace) -> RunConfig:
     for name in ("licence", "steps", "seed", "device", "precision", "threads", "product"):
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
+    if args.start_from is not None:
+        changes["start_from"] = str(model_path(args.start_from).absolute())
     for name in ("data", "validation"):
         if getattr(args, name) is not None:
             changes[name] = [_absolute(spec) for spec in getattr(args, name)]
@@ -105,6 +114,8 @@ def command_line(args: argparse.Namespace) -> str:
         if specs is not None:
             names = [",".join(Path(part).name for part in spec.split(",")) for spec in specs]
             words += [f"--{name}", *names]
+    if args.start_from is not None:
+        words += ["--start-from", model_path(args.start_from).name]
     for name in ("licence", "steps", "seed", "device", "precision", "threads", "product"):
         value = getattr(args, name)
         if value is not None:

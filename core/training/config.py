@@ -67,6 +67,8 @@ class TrainingConfig:
         clip_norm: largest norm of the gradient; None for any.
         gloss_weight: how many target tokens a gloss counts for; 0 trains without. See
             ``core.training.gloss``.
+        start_from: a model file of this program whose vocabulary, shape (but for the dropout) and
+            weights the run begins with; None begins with new ones.
         init_scale: factor on W^V, W^O, W_1 and W_2 at the start. Below 1 keeps the encoder's
             outputs at different positions from growing alike before it has learnt anything.
         early_stopping: validations in a row without a better one that end the run; None for no
@@ -116,6 +118,7 @@ class TrainingConfig:
     adam_epsilon: float = 1e-9
     clip_norm: float | None = None
     gloss_weight: float = 0.0
+    start_from: str | None = None
     init_scale: float = 1.0
     seed: int = 1
     log_every: int = 50

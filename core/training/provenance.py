@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from core.corpus.spec import names_of
@@ -27,16 +29,23 @@ def software_versions() -> dict[str, str]:
     return versions
 
 
-def provenance(config: RunConfig, *, command: str, step: int) -> dict[str, Any]:
-    """Return what a checkpoint of this run says about itself, with file names without folders."""
+def provenance(config: RunConfig, about: Mapping[str, Any], *, step: int) -> dict[str, Any]:
+    """Return what a checkpoint of this run says about itself, with file names without folders.
+
+    Args:
+        about: what run.json says of the run besides its configuration.
+    """
     recipe = config.training.to_dict() | {"data": data_names(config.training)}
+    if config.training.start_from is not None:
+        recipe["start_from"] = Path(config.training.start_from).name
     files = recipe.pop("validation")
     validation = [name for spec in files for name in names_of(spec)]
     return {
         "data": data_names(config.training),
         **({"validation": validation} if validation else {}),
         "licence": licence(config.training),
-        "command": command,
+        "command": about.get("command", ""),
+        **({"started_from": about["started_from"]} if "started_from" in about else {}),
         "seed": config.training.seed,
         "step": step,
         "training": recipe,

@@ -21,6 +21,7 @@ from core.model.product import choose, chosen
 from core.model.product_choice import UNMEASURED, ProductChoice
 from core.model.transformer import Transformer
 from core.text.sentence_pieces import SentencePieceTokenizer, train_tokenizer
+from core.text.tokenizer import Tokenizer
 from core.training.config import MAY_CHANGE, RunConfig, TrainingConfig
 from core.training.data import TrainingData
 from core.training.events import Event, Interrupted, Started
@@ -30,6 +31,7 @@ from core.training.probe import with_references
 from core.training.probes import probe_steps, require_traceable
 from core.training.provenance import software_versions
 from core.training.run_folder import RunFolder, TakenBack
+from core.training.starting_point import StartingPoint
 from core.training.state import load_state
 from core.training.survey import saved_survey, take_survey
 from core.training.tensorboard import TensorBoard
@@ -103,41 +105,49 @@ def _prepare(
     asked = config.model.vocab_size
     learnt = b""
     with workers.agreed():
+        start = StartingPoint.of(config)
         watch = _watch(folder, tell, should_stop, step=0)
         survey = take_survey(training, watch)
-        if workers.first:
+        if workers.first and start is None:
             lines = tokenizer_lines(survey, training, watch)
             learnt = train_tokenizer(lines, asked).model_bytes
     workers.require_same(survey.checksum, "data")
-    tokenizer = SentencePieceTokenizer(workers.broadcast(learnt))
+    tokenizer = start.tokenizer if start else SentencePieceTokenizer(workers.broadcast(learnt))
     training = dataclasses.replace(
         training, probes=with_references(training.probes, survey.validation)
     )
     config = RunConfig(
         model=dataclasses.replace(config.model, vocab_size=tokenizer.vocab_size), training=training
     )
+    if start is not None:
+        config = start.shaped(config)
     torch.manual_seed(training.seed + workers.rank)
     with workers.agreed():
         require_traceable(training, tokenizer, config.model)
         with told_if_too_large(config):
             model = Transformer(config.model)
-            initialise(model, training.seed, training.init_scale)
+            if start is None:
+                initialise(model, training.seed, training.init_scale)
+            else:
+                model.load_state_dict(start.model.state_dict())
             model.to(training.device, dtype(training))
         data = TrainingData(survey, tokenizer, training, folder.data)
     about = {
         "command": command,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "software": software_versions(),
-        "data": [*survey.report, *_vocabulary_report(tokenizer.vocab_size, asked)],
+        "data": [*survey.report, *_vocabulary_report(tokenizer, asked, start)],
         "data_checksum": survey.checksum,
         "products": chosen().to_dict(),
     }
+    if start is not None:
+        about["started_from"] = start.about
     trainer = Trainer(
         config,
         model,
         data,
         folder,
-        command=command,
+        about=about,
         tell=tell,
         should_stop=should_stop,
         workers=workers,
@@ -145,7 +155,10 @@ def _prepare(
     return trainer, about
 
 
-def _vocabulary_report(pieces: int, asked: int) -> list[str]:
+def _vocabulary_report(tokenizer: Tokenizer, asked: int, start: StartingPoint | None) -> list[str]:
+    pieces = tokenizer.vocab_size
+    if start is not None:
+        return [f"vocabulary ({pieces:,} pieces), shape and weights are {start.about['file']}'s"]
     if pieces >= asked:
         return []
     return [
@@ -229,7 +242,7 @@ def _resume(
         model,
         data,
         folder,
-        command=about.get("command", ""),
+        about=about,
         tell=tell,
         should_stop=should_stop,
         workers=workers,

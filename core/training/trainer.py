@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from core.checkpoints.native import save_checkpoint
@@ -41,7 +41,7 @@ class Trainer:
     """Trains ``model`` from ``position`` on and, as the first worker, keeps the run folder.
 
     Args:
-        command: what made the run, for the provenance.
+        about: what run.json says of the run besides its configuration, for the provenance.
         tell: hears every event, after the run folder has.
         should_stop: asked after every update, as is the folder's ``wish``.
     """
@@ -53,7 +53,7 @@ class Trainer:
         data: TrainingData,
         folder: RunFolder,
         *,
-        command: str,
+        about: Mapping[str, Any],
         tell: Callable[[Event], None],
         should_stop: Callable[[], bool],
         workers: Workers,
@@ -62,7 +62,7 @@ class Trainer:
         self.model = model
         self.data = data
         self.folder = folder
-        self.command = command
+        self.about = about
         self.tell = tell
         self.should_stop = should_stop
         self.workers = workers
@@ -302,7 +302,7 @@ class Trainer:
         )
 
     def _provenance(self) -> dict[str, Any]:
-        about = provenance(self.config, command=self.command, step=self.position.update)
+        about = provenance(self.config, self.about, step=self.position.update)
         return about | self.data.seen_words
 
     def _tell(self, event: Event) -> None:

@@ -38,6 +38,7 @@ from core.training.encoding import encode_pair, fits
 from core.training.gloss import GlossEncoder
 from core.training.machine import told_if_too_large
 from core.training.pairs import EncodedPairs
+from core.training.starting_point import StartingPoint
 from core.training.state import Position, save_state
 from core.training.updater import Updater
 from core.training.validation import evaluating, mean_loss
@@ -99,7 +100,9 @@ def try_run(config: RunConfig) -> Trial:
     if device.type == "cuda":
         torch.set_float32_matmul_precision("high" if training.tf32 else "highest")
     sample, pairs_per_epoch, found = _sample(training)
-    tokenizer = _tokenizer(sample, config)
+    start = StartingPoint.of(config)
+    config = start.shaped(config) if start else config
+    tokenizer = start.tokenizer if start else _tokenizer(sample, config)
     pairs = _encode(sample, config, tokenizer)
     with told_if_too_large(config):
         model = Transformer(config.model)

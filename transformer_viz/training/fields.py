@@ -36,7 +36,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Recipe": (
         *("accumulation", "cooldown", "clip_norm", "adam_beta1", "adam_beta2", "adam_epsilon"),
-        *("gloss_weight", "init_scale"),
+        *("gloss_weight", "start_from", "init_scale"),
     ),
     "Logging, checkpoints and probes": (
         *("log_every", "validate_every", "checkpoint_every", "keep_checkpoints", "average_last"),

@@ -97,6 +97,12 @@ WORDS: dict[str, Words] = {
         "Weight of the gloss loss, in target tokens per gloss: the encoder's output at pronouns, "
         "articles and verbs must predict that word's German form. 0 turns it off.",
     ),
+    "start_from": Words(
+        "Start from",
+        "A bundled model, or the file of a model that this program trained: the run begins with its "
+        "vocabulary, shape and weights.",
+        "new weights",
+    ),
     "init_scale": Words(
         "Initial scale",
         "Factor on the initial weights of values, outputs and feed-forward layers. Below 1 it "

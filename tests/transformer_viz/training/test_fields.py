@@ -122,6 +122,7 @@ def test_each_field_that_may_be_empty_says_what_that_stands_for() -> None:
     assert {name: field.empty for name, field in FIELDS.items() if field.optional} == {
         "licence": "not stated",
         "clip_norm": "no limit",
+        "start_from": "new weights",
         "early_stopping": "never",
         "threads": "as many as are fastest",
         "d_k": "d_model / heads",
