@@ -99,8 +99,8 @@ WORDS: dict[str, Words] = {
     ),
     "start_from": Words(
         "Start from",
-        "A bundled model, or the file of a model that this program trained: the run begins with its "
-        "vocabulary, shape and weights.",
+        "A bundled model, or the file of a model that this program trained. The run begins with "
+        "its vocabulary, shape and weights.",
         "new weights",
     ),
     "init_scale": Words(
