@@ -174,7 +174,7 @@ def test_a_beam_as_wide_as_the_space_finds_the_best_of_all(
     model = ScriptedModel(script)
     found = search(model, model.sources(), config)[0]
     expected = sorted(scores, reverse=True)[:n_best]
-    assert [one.score for one in found] == pytest.approx(expected, rel=1e-5)
+    assert [one.score for one in found] == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
 def candidates(rows: list[list[tuple[float, int, int]]]) -> Candidates:
