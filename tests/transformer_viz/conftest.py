@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QEvent, QPoint, QRect
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -32,12 +32,18 @@ def _quick_collections() -> None:
 
 @pytest.fixture(autouse=True)
 def _no_leftover_windows() -> Iterator[None]:
+    """None stays open; and none stays, because each change of the text size or the theme would go
+    through those of all tests before."""
     yield
     gc.collect()  # here, lest a worker's thread meets a timer in a cycle and cannot stop it
     app = QApplication.instance()
     if isinstance(app, QApplication):
         app.processEvents()
-        assert [w for w in app.topLevelWidgets() if w.isVisible()] == []
+        left = app.topLevelWidgets()
+        assert [w for w in left if w.isVisible()] == []
+        for widget in left:
+            widget.deleteLater()
+        app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def tokens(pieces: str | list[str]) -> tuple[Token, ...]:
