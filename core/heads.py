@@ -5,9 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from core.errors import UserError
+
+EVEN: Final = "even"
+"""The gate of a head that attends evenly: its weights are the uniform average over all keys that
+the mask lets it see."""
+
+Gate: TypeAlias = float | Literal["even"]
+"""What is done to a head: a factor on its output, where 1 is on and 0 is off, or ``EVEN``."""
 
 _SELF = "_self"
 _MOST_DIGITS = 6
@@ -96,26 +103,35 @@ def _no_head(text: str) -> UserError:
     )
 
 
-def read_gate(text: str) -> tuple[Head, float]:
-    """A head and the factor on its output, of HEAD=FACTOR; 0 where no factor is given.
+def read_gate(text: str) -> tuple[Head, Gate]:
+    """Read a head and its gate from HEAD=FACTOR or HEAD=even; the factor is 0 if none is given.
 
     Raises:
-        UserError: the head is not one, or the factor is not a finite number.
+        UserError: the head is not one, or the factor is neither a finite number nor ``even``.
     """
     name, given, factor = text.partition("=")
     head = read_head(name)
+    if factor == EVEN:
+        return head, EVEN
     try:
         value = float(factor) if given else 0.0
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise UserError(f"{text!r}: {factor!r} is not a finite number; 0 switches the head off.")
+        raise UserError(
+            f"{text!r}: {factor!r} is neither a finite number nor “even”; 0 switches the head off."
+        )
     return head, value
 
 
-def write_gate(head: Head, factor: float) -> str:
+def write_gate(head: Head, gate: Gate) -> str:
     """Format a gate as files keep it and ``read_gate`` reads it: ``cross.3.0=0.5``."""
-    return f"{head.code}={factor!r}"
+    return f"{head.code}={gate}"
+
+
+def gate_name(gate: Gate) -> str:
+    """Format a gate for a table: ``× 0.5`` or ``even``."""
+    return gate if gate == EVEN else f"× {gate:g}"
 
 
 def others_of_layer(head: Head, present: Iterable[int]) -> tuple[Head, ...]:

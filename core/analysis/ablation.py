@@ -1,4 +1,5 @@
-"""What a model loses, or gains, when heads are switched off or scaled (Michel et al. 2019)."""
+"""What a model loses, or gains, when heads are switched off, scaled or made even (Michel et al.
+2019)."""
 
 from __future__ import annotations
 

@@ -17,13 +17,13 @@ from core.decoding.config import GREEDY, SearchConfig
 from core.decoding.scoring import token_log_probabilities
 from core.decoding.search import proceed, source_batch
 from core.decoding.translate import best_hypotheses
-from core.heads import AttentionKind, Head
+from core.heads import AttentionKind, Gate, Head
 from core.model.gates import Gates, gated
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
 
-Factors = Mapping[Head, float]
-"""Of the heads that are off or scaled."""
+Factors = Mapping[Head, Gate]
+"""The gates of the heads that are not on."""
 
 BATCH_TOKENS = 1_024
 """Settings × longer side in one pass, so that a pass takes a fraction of a second."""
@@ -45,7 +45,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class SentenceEffect:
-    """The same sentence with some heads off or scaled.
+    """The same sentence with some heads off, scaled or even.
 
     Attributes:
         log_probability: of the translation that the model gives with all heads on.
@@ -135,13 +135,7 @@ def _passes(
     count = len(settings)
     batch = source_batch(model, [source] * count)  # [B, S]
     fed = torch.tensor([[model.config.bos_id, *ids[:-1]]] * count, device=model.device)  # [B, T]
-    together = Gates(
-        {
-            kind: torch.stack([one.factors[kind] for one in settings])  # [B, L, H]
-            for kind in AttentionKind
-        }
-    )
-    with gated(model, together):
+    with gated(model, Gates.stacked(settings)):
         hidden = model.decode(fed, model.encode(batch), batch)  # [B, T, D]
     return [_read(model, row, ids) for row in hidden]
 

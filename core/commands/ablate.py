@@ -1,4 +1,4 @@
-"""transformer-viz ablate: what changes when heads are switched off or scaled."""
+"""transformer-viz ablate: what changes when heads are switched off, scaled or made even."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from core.bundled import model_path
 from core.counted import counted
 from core.errors import UserError
-from core.heads import Head, others_of_layer, read_gate, read_head
+from core.heads import Gate, Head, gate_name, others_of_layer, read_gate, read_head
 
 if TYPE_CHECKING:
     from core.analysis.ablation import Baseline, Effect, Quality
@@ -29,10 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--head",
-        metavar="HEAD[=FACTOR]",
+        metavar="HEAD[=GATE]",
         action="append",
         default=[],
-        help="multiply the head's output by FACTOR (default: 0, which switches it off); "
+        help="multiply the head's output by the number GATE (default: 0, which switches it off), "
+        "or with GATE even, replace its weights by the uniform average over what it may see; "
         "HEAD is encoder:4.1 for layer 4, head 1, or decoder:… or cross:…; can be repeated",
     )
     parser.add_argument(
@@ -201,7 +202,7 @@ def _tell(tell: Callable[[int], None], begin: int, done: int) -> None:
 
 def settings(
     heads: list[str], alone: list[str], config: ModelConfig, *, each: bool
-) -> list[dict[Head, float]]:
+) -> list[dict[Head, Gate]]:
     """Return the factors to measure: one setting for all named heads, or one for ``each`` head.
 
     With ``each`` and no head named, every head of the model is measured.
@@ -219,13 +220,13 @@ def settings(
     ]
 
 
-def chosen_factors(heads: list[str], alone: list[str], config: ModelConfig) -> dict[Head, float]:
+def chosen_factors(heads: list[str], alone: list[str], config: ModelConfig) -> dict[Head, Gate]:
     """Return the factor of each head that the arguments name.
 
     Raises:
         UserError: no head is named or would change, or one is not well formed or not in the model.
     """
-    factors: dict[Head, float] = {}
+    factors: dict[Head, Gate] = {}
     kept = [read_head(name) for name in alone]
     for head in kept:
         config.require_head(head)
@@ -242,7 +243,7 @@ def chosen_factors(heads: list[str], alone: list[str], config: ModelConfig) -> d
 
 
 def _table(
-    chosen: Sequence[Mapping[Head, float]], before: Baseline, effects: Sequence[Effect]
+    chosen: Sequence[Mapping[Head, Gate]], before: Baseline, effects: Sequence[Effect]
 ) -> str:
     """Format a table for people: all heads on, then each setting, with its figures after the last
     of its heads."""
@@ -254,9 +255,9 @@ def _table(
         _line("all heads on", ["", *_figures(quality).values()]),
     ]
     for gates, effect in zip(chosen, effects, strict=True):
-        for head, factor in gates.items():
+        for head, gate in gates.items():
             importance = f"{before.importance[head.code]:.4f}"
-            lines.append(_line(f"{head.name} × {factor:g}", [importance]))
+            lines.append(_line(f"{head.name} {gate_name(gate)}", [importance]))
         figures = [*_figures(effect.after).values(), f"{effect.changed:.1f}%"]
         lines[-1] += "".join(f"{figure:>9}" for figure in figures)
     return "\n".join(lines)

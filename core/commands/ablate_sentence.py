@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.bundled import model_path
 from core.errors import UserError
-from core.heads import Head, read_gate
+from core.heads import Gate, Head, gate_name, read_gate
 
 if TYPE_CHECKING:
     from core.analysis.sentence_effects import SentenceEffect, Whole
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
 def chosen_settings(
     heads: Sequence[str], config: ModelConfig, *, pairs: bool
-) -> list[Mapping[Head, float]]:
+) -> list[Mapping[Head, Gate]]:
     """Return each of the named heads, or every head, alone; with ``pairs`` every two heads of
     their layers.
 
@@ -104,7 +104,7 @@ def _values(
 def _table(whole: Whole, effects: Sequence[SentenceEffect]) -> str:
     """Format a line per setting, the largest loss of log-probability first."""
     names = [
-        " + ".join(f"{head.name} × {factor:g}" for head, factor in effect.factors.items())
+        " + ".join(f"{head.name} {gate_name(gate)}" for head, gate in effect.factors.items())
         for effect in effects
     ]
     width = max(map(len, ["all heads on", *names]))

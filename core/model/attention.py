@@ -77,12 +77,18 @@ class _Attention(nn.Module):
         self.d_k = d_k
         self.d_v = d_v
         self.output = _linear(len(heads) * d_v, d_model, bias)
-        self.gate: Tensor | None = None  # set by ``core.model.gates.gated``
+        # Both are set by ``core.model.gates.gated``.
+        self.gate: Tensor | None = None  # on the heads' outputs
+        self.query_gate: Tensor | None = None  # 0 for an even head
 
     def split(self, x: Tensor, width: int) -> Tensor:
         """[B, n, H·d] → [B, H, n, d], a view; ``width`` is d."""
         batch, length, _ = x.shape
         return x.view(batch, length, len(self.heads), width).transpose(1, 2)
+
+    def gated_query(self, query: Tensor) -> Tensor:
+        """Set the queries [B, H, Q, d_k] of even heads to 0."""
+        return query if self.query_gate is None else query * self.query_gate
 
     def concatenate(self, heads: Tensor) -> Tensor:
         """Concat(head_1 … head_h), each times its gate: [B, H, Q, d_v] → [B, Q, H·d_v]."""
@@ -109,7 +115,9 @@ class SelfAttention(_Attention):
         """Project x [B, n, D] → q, k [B, H, n, d_k] and v [B, H, n, d_v]."""
         query, key, value = self.query_key_value(x).split(self.widths, dim=-1)
         return Projections(
-            self.split(query, self.d_k), self.split(key, self.d_k), self.split(value, self.d_v)
+            self.gated_query(self.split(query, self.d_k)),
+            self.split(key, self.d_k),
+            self.split(value, self.d_v),
         )
 
     def forward(
@@ -151,7 +159,7 @@ class CrossAttention(_Attention):
         """Attend: x [B, T, D], memory [B, S, D], allowed broadcastable to [B, H, T, S] → [B, T,
         D]."""
         key, value = self.project_memory(memory)
-        query = self.split(self.query(x), self.d_k)
+        query = self.gated_query(self.split(self.query(x), self.d_k))
         if recorded is not None:
             recorded.append(Projections(query, key, value))
         return self.merge(attend(query, key, value, allowed))

@@ -1,7 +1,11 @@
-"""Heads switched off or scaled: a factor on each head's output (Michel et al. 2019, eq. 2).
+"""Heads switched off, scaled or made even.
 
+A factor on each head's output switches it off or scales it (Michel et al. 2019, eq. 2):
 MHAtt(x) = Σ_h ξ_h Att_h(x), the factor ξ_h acting before the output projection W^O. Its bias, the
 residual and what the head attends to stay.
+
+An even head has its queries set to 0. All its scores are then 0, and their softmax is the uniform
+average over the keys that the mask allows, in whole, cached and recorded passes alike.
 
 Legend: B batch, L layers, H heads.
 """
@@ -9,7 +13,7 @@ Legend: B batch, L layers, H heads.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Self
@@ -19,7 +23,7 @@ from torch import Tensor
 
 from core.config import ModelConfig
 from core.errors import UserError
-from core.heads import AttentionKind, Head
+from core.heads import EVEN, AttentionKind, Gate, Head
 from core.model.transformer import Transformer
 
 
@@ -29,35 +33,53 @@ class Gates:
 
     Those of each example are for whole passes; a search leaves finished sentences out as it goes
     on and takes the same factors for all.
+
+    Attributes:
+        factors: on the outputs of heads.
+        queries: on their queries: 1, or 0 for an even head.
     """
 
     factors: Mapping[AttentionKind, Tensor]
+    queries: Mapping[AttentionKind, Tensor]
 
     @classmethod
     def open(cls, config: ModelConfig, batch: int | None = None) -> Self:
         """Every factor 1: the outputs of the model without gates, to the bit."""
         of_each = () if batch is None else (batch,)
-        return cls(
-            {
+
+        def ones() -> dict[AttentionKind, Tensor]:
+            return {
                 kind: torch.ones(*of_each, config.layers(kind), config.heads(kind))
                 for kind in AttentionKind
             }
-        )
+
+        return cls(ones(), ones())
 
     @classmethod
-    def of(cls, config: ModelConfig, factors: Mapping[Head, float]) -> Self:
-        """Return these heads' factors, with 1 for all others.
+    def of(cls, config: ModelConfig, chosen: Mapping[Head, Gate]) -> Self:
+        """Return the gates of these heads, with all others on.
 
         Raises:
             UserError: the model has no such head, or a factor is not finite.
         """
         gates = cls.open(config)
-        for head, factor in factors.items():
+        for head, gate in chosen.items():
             config.require_head(head)
-            if not math.isfinite(factor):
-                raise UserError(f"The factor of {head.name} is {factor}; use a finite number.")
-            gates.factors[head.kind][head.layer, head.head] = factor
+            if gate == EVEN:
+                gates.queries[head.kind][head.layer, head.head] = 0
+            elif math.isfinite(gate):
+                gates.factors[head.kind][head.layer, head.head] = gate
+            else:
+                raise UserError(f"The factor of {head.name} is {gate}; use a finite number.")
         return gates
+
+    @classmethod
+    def stacked(cls, settings: Sequence[Gates]) -> Self:
+        """Return the gates of a batch, [B, L, H], each example with a setting of its own."""
+        return cls(
+            {kind: torch.stack([one.factors[kind] for one in settings]) for kind in AttentionKind},
+            {kind: torch.stack([one.queries[kind] for one in settings]) for kind in AttentionKind},
+        )
 
     def requires_grad(self) -> Self:
         """The same, after which a backward pass leaves ∂loss/∂ξ in each factor's ``grad``."""
@@ -66,17 +88,23 @@ class Gates:
         return self
 
 
-def gates_of(model: Transformer) -> dict[Head, float]:
+def gates_of(model: Transformer) -> dict[Head, Gate]:
     """The heads that are gated now, with their factors to six digits behind the point, as far as
     float32 is right."""
-    return {
-        Head(kind, layer, head): round(factor, 6)
-        for kind in AttentionKind
-        for layer, block in enumerate(model.attention_blocks(kind))
-        if block.gate is not None
-        for head, factor in zip(block.heads, block.gate.flatten().tolist(), strict=True)
-        if factor != 1
-    }
+    found: dict[Head, Gate] = {}
+    for kind in AttentionKind:
+        for layer, block in enumerate(model.attention_blocks(kind)):
+            if block.gate is not None:
+                for head, factor in zip(block.heads, block.gate.flatten().tolist(), strict=True):
+                    if factor != 1:
+                        found[Head(kind, layer, head)] = round(factor, 6)
+            if block.query_gate is not None:
+                for head, factor in zip(
+                    block.heads, block.query_gate.flatten().tolist(), strict=True
+                ):
+                    if factor == 0:
+                        found[Head(kind, layer, head)] = EVEN
+    return found
 
 
 @contextmanager
@@ -86,15 +114,21 @@ def gated(model: Transformer, gates: Gates) -> Iterator[None]:
     Gates do not multiply: inside another ``gated``, the inner one holds alone.
     """
     blocks = [
-        (block, gates.factors[kind][..., layer, list(block.heads), None, None])  # [(B,) H, 1, 1]
+        (kind, layer, block)
         for kind in AttentionKind
         for layer, block in enumerate(model.attention_blocks(kind))
     ]
-    before = [block.gate for block, _ in blocks]
+    before = [(block.gate, block.query_gate) for *_, block in blocks]
+    like = model.source_embedding.weight
     try:
-        for block, factors in blocks:
-            block.gate = factors.to(model.source_embedding.weight)
+        for kind, layer, block in blocks:
+            factors, queries = (
+                of[kind][..., layer, list(block.heads), None, None]  # [(B,) H, 1, 1]
+                for of in (gates.factors, gates.queries)
+            )
+            block.gate = factors.to(like)
+            block.query_gate = None if bool((queries == 1).all()) else queries.to(like)
         yield
     finally:
-        for (block, _), gate in zip(blocks, before, strict=True):
-            block.gate = gate
+        for (*_, block), (gate, query_gate) in zip(blocks, before, strict=True):
+            block.gate, block.query_gate = gate, query_gate

@@ -114,7 +114,7 @@ class LayerStep:
     def _attend_to_past(self, x: Tensor, cache: LayerCache, recording: Recording | None) -> Tensor:
         own = self._own
         query, key, value = self._query_key_value(x).split_with_sizes(own.widths, dim=-1)
-        query = self._split(query, own, own.d_k)
+        query = own.gated_query(self._split(query, own, own.d_k))
         cache.new_keys.copy_(self._split(key, own, own.d_k))
         cache.new_values.copy_(self._split(value, own, own.d_v))
         if recording is not None:
@@ -126,7 +126,7 @@ class LayerStep:
         self, x: Tensor, cache: LayerCache, recording: Recording | None
     ) -> Tensor:
         cross = self._cross
-        query = self._split(self._query(x), cross, cross.d_k)
+        query = cross.gated_query(self._split(self._query(x), cross, cross.d_k))
         if recording is not None:
             recording.cross.append(Projections(query, cache.cross_keys, cache.cross_values))
         heads = attend(query, cache.cross_keys, cache.cross_values, cache.source_allowed)

@@ -5,8 +5,8 @@ Arrays: ``source_tokens`` [S] and ``target_tokens`` [T] (text), ``encoder_self``
 needed. The map of a head that was pruned has NaN in every cell. More may be there:
 ``predicted_tokens`` [T], ``log_probabilities`` [T], ``text``, ``translation``,
 ``special_tokens``, which names those of the tokens that are no words, ``word_mark``, how the
-tokens say where words are, and ``gates``, the heads that were off or scaled. docs/traces.md shows
-how other programs write them; arrays of other names are left alone.
+tokens say where words are, and ``gates``, the heads that were off, scaled or even.
+docs/traces.md shows how other programs write them; arrays of other names are left alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from core.errors import UserError
 from core.files import atomic_write
-from core.heads import Head, read_gate, write_gate
+from core.heads import Gate, Head, read_gate, write_gate
 from core.npz_file import NpzArrays, open_npz
 from core.text.tokens import WORD_START, Token, TokenKind
 from core.text.words import written
@@ -240,7 +240,7 @@ def _tokens(
     ]
 
 
-def _gates(path: Path, file: NpzArrays) -> dict[Head, float]:
+def _gates(path: Path, file: NpzArrays) -> dict[Head, Gate]:
     try:
         return dict(map(read_gate, _texts(path, file, _GATES)))
     except UserError as error:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from core.errors import UserError
 from core.heads import AttentionKind as AttentionKind
+from core.heads import Gate as Gate
 from core.heads import Head as Head
 from core.text.tokens import Token
 
@@ -170,7 +171,8 @@ class Trace:
         log_probabilities: [T], natural logarithm of each predicted token's probability.
         attention: the kinds that are present, of which each has a head; an encoder-only model
             has one.
-        gates: the heads that were off or scaled in this pass, with the factors on their outputs.
+        gates: the heads that were not on in this pass, each with the factor on its output or
+            ``EVEN``.
     """
 
     source_tokens: tuple[Token, ...]
@@ -180,7 +182,7 @@ class Trace:
     log_probabilities: Floats | None = None
     text: str = ""
     translation: str = ""
-    gates: Mapping[Head, float] = field(default_factory=dict)
+    gates: Mapping[Head, Gate] = field(default_factory=dict)
     # kept once asked for; not carried into a copy with other attention
     _allowed: dict[AttentionKind, Booleans] = field(
         init=False, default_factory=dict, repr=False, compare=False

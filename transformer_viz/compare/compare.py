@@ -344,9 +344,9 @@ def _later(request: Request) -> Iterator[ComparePictures | None]:
 
 
 def _gated_side(sides: Sides) -> str:
-    """Where the heads that are off or scaled are not the same on both sides."""
+    """Where the heads that are not on are not the same on both sides."""
     a, b = sides.a.gates, sides.b.gates
     if a == b:
         return ""
     where = "A only" if not b else "B only" if not a else "A and B, differently"
-    return f"Heads off or scaled in {where}"
+    return f"Heads off, scaled or even in {where}"

@@ -315,7 +315,7 @@ class Exporter(QObject):
 
 
 def _with_gates(title: str, trace: Trace) -> str:
-    """And the heads that were off or scaled in this trace."""
+    """And the heads that were not on in this trace."""
     return " · ".join(filter(None, (title, describe_gates(trace.gates, trace))))
 
 

@@ -1,1 +1,1 @@
-"""Heads switched off or scaled, and what that changes."""
+"""Heads switched off, scaled or made even, and what that changes."""

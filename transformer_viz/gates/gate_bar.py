@@ -1,4 +1,4 @@
-"""Which heads are off or scaled, what that changes, and the way back."""
+"""Which heads are off, scaled or even, what that changes, and the way back."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
@@ -26,13 +26,13 @@ FROM_A_FILE = (
 _LOG_PROBABILITY = (
     "Natural logarithm of the probability of a whole translation, Σ ln p(token | tokens "
     "before).\nbefore: the model's own translation with all heads on\nnow: the translation "
-    "shown, with these heads off or scaled\nold translation now: the translation from before, "
-    "with these heads off or scaled"
+    "shown, with these heads off, scaled or even\nold translation now: the translation from "
+    "before, with these heads off, scaled or even"
 )
 
 
 class GateBar(QFrame):
-    """Says what is off or scaled and what that changes; visible only meanwhile."""
+    """Says which heads are not on and what that changes; visible only meanwhile."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class GateBar(QFrame):
         self._session = session
         self._gating = gating
         self.setObjectName("gate_bar")
-        self.setAccessibleName("Heads that are off or scaled")
+        self.setAccessibleName("Heads that are off, scaled or even")
         self.title = ElidedLabel("title")
         self.words = Translations(("before", "now"))
         self.message = QLabel()

@@ -1,4 +1,4 @@
-"""Switching heads off in the window: the commands, the measuring, and pruning to a file."""
+"""Gating heads in the window: the commands, the measuring, and pruning to a file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from core.counted import counted
 from core.files import is_same
+from core.heads import EVEN
 from core.text.tokens import Token
 from transformer_viz.engine.child import Child
 from transformer_viz.gates.gate_bar import GateBar
 from transformer_viz.gates.gate_effect import GateEffect, Sample
 from transformer_viz.gates.gating import Gating
 from transformer_viz.state.explorer import Explorer
-from transformer_viz.state.gates import ALL_ON, STRONGEST, alone, scaled, silenced, switched
+from transformer_viz.state.gates import ALL_ON, STRONGEST, alone, evened, scaled, silenced, switched
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.actions import Actions
 from transformer_viz.widgets.gate_controls import STEP
@@ -56,11 +57,13 @@ class GateCommands(QObject):
         session, effect = self._session, self._effect
         heads = [
             actions.add("gate_off", menu, "&Toggle heads", self._switch, "Ctrl+M"),
+            actions.add("gate_even", menu, "&Average evenly", self._even, "Ctrl+Shift+E"),
             actions.add("gate_alone", menu, "&Isolate in layer", self._leave_alone, "Ctrl+Shift+M"),
             actions.add("gate_down", menu, "&Decrease factor", partial(self._add, -STEP), "Ctrl+,"),
             actions.add("gate_up", menu, "&Increase factor", partial(self._add, STEP), "Ctrl+."),
         ]
         menu.addSeparator()
+        heads.append(actions.add("gates_even", menu, "All heads e&ven", self._all_even))
         all_on = partial(session.set_gates, ALL_ON)
         gated = [actions.add("gates_open", menu, "All heads o&n", all_on, "Ctrl+Shift+A")]
         menu.addSeparator()
@@ -110,17 +113,28 @@ class GateCommands(QObject):
         session = self._session
         session.set_gates(switched(session.gates, session.selection.heads))
 
+    def _even(self) -> None:
+        session = self._session
+        session.set_gates(evened(session.gates, session.selection.heads))
+
+    def _all_even(self) -> None:
+        trace = self._session.trace
+        assert trace is not None, "the command is disabled without a trace"
+        every = [head for kind in trace.kinds for head in trace.every_head(kind)]
+        self._session.set_gates(dict.fromkeys(every, EVEN))
+
     def _leave_alone(self) -> None:
         session = self._session
         assert session.trace is not None, "the command is disabled without a trace"
         session.set_gates(alone(session.gates, session.selection.heads, session.trace))
 
     def _add(self, step: float) -> None:
-        """To the factor of each head, from 0 to the largest."""
+        """To the factor of each head, from 0 to the largest; an even head starts from 1."""
         session = self._session
         gates = session.gates
         for head in session.selection.heads:
-            factor = round(gates.get(head, 1.0) + step, 2)
+            before = gates.get(head, 1.0)
+            factor = round((1.0 if before == EVEN else before) + step, 2)
             gates = scaled(gates, [head], min(max(factor, 0.0), STRONGEST))
         session.set_gates(gates)
 

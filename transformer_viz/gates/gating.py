@@ -47,7 +47,7 @@ class Change:
 
 
 class Gating(QObject):
-    """Keeps the change in step with the session while a head is off or scaled.
+    """Keeps the change in step with the session while a head is not on.
 
     Attributes:
         change: of the trace that the model gave last; None while all heads are on, and while the

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
+from core.heads import EVEN
 from core.trace.trace import Trace
 from transformer_viz.shell.controller import Controller
 from transformer_viz.state.edits import common_ends
@@ -156,9 +157,9 @@ def _changed_length(before: str, after: str) -> tuple[int, int]:
 
 
 def _is_scaling(before: Gates, after: Gates) -> bool:
-    """Whether factors moved and no head was switched off or on, as a slider moves them."""
+    """Whether factors moved and no head was switched off, on or even, as a slider moves them."""
     changed = {head for head in {*before, *after} if before.get(head) != after.get(head)}
-    return all(after.get(head, 1.0) not in (0.0, 1.0) for head in changed)
+    return all(after.get(head, 1.0) not in (0.0, 1.0, EVEN) for head in changed)
 
 
 def _is_move(before: Selection, after: Selection) -> bool:

@@ -1,6 +1,7 @@
-"""What each head's output counts: a factor on it, 1 unless a head is off or scaled. Pure values.
+"""What is done to each head: a factor on its output, or `EVEN`. Pure values.
 
-Gates name only the heads whose factor is not 1; no gates is the model as it was trained.
+Gates name only the heads that are not on, which is the factor 1; no gates is the model as it was
+trained.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,10 +9,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from core.heads import AttentionKind, Head
+from core.heads import EVEN, AttentionKind, Gate, Head
 from core.trace.trace import Trace
 
-Gates: TypeAlias = Mapping[Head, float]
+Gates: TypeAlias = Mapping[Head, Gate]
 
 ALL_ON: Gates = MappingProxyType({})
 STRONGEST = 2.0
@@ -20,12 +21,12 @@ STRONGEST = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedGate:
-    """A head that is off or scaled, as a file holds it."""
+    """A head that is not on, as a file holds it; `factor` may be `EVEN`."""
 
     kind: AttentionKind
     layer: int
     head: int
-    factor: float
+    factor: Gate
 
 
 def saved_gates(current: Gates) -> tuple[SavedGate, ...]:
@@ -41,22 +42,28 @@ def restored_gates(saved: Iterable[SavedGate]) -> Gates:
     return gates({Head(one.kind, one.layer, one.head): one.factor for one in saved})
 
 
-def gates(factors: Mapping[Head, float]) -> Gates:
+def gates(factors: Gates) -> Gates:
     """Return these factors in reading order, without those that change nothing."""
     order = {kind: place for place, kind in enumerate(AttentionKind)}
     heads = sorted(factors, key=lambda head: (order[head.kind], head.layer, head.head))
     return MappingProxyType({head: factors[head] for head in heads if factors[head] != 1})
 
 
-def scaled(before: Gates, heads: Iterable[Head], factor: float) -> Gates:
-    """The heads with this factor, all others as before."""
-    return gates({**before, **dict.fromkeys(heads, factor)})
+def scaled(before: Gates, heads: Iterable[Head], gate: Gate) -> Gates:
+    """The heads with this gate, all others as before."""
+    return gates({**before, **dict.fromkeys(heads, gate)})
 
 
 def switched(before: Gates, heads: Iterable[Head]) -> Gates:
     """The heads off, or on again if all of them are off."""
     heads = list(heads)
     return scaled(before, heads, 1.0 if all(before.get(head) == 0 for head in heads) else 0.0)
+
+
+def evened(before: Gates, heads: Iterable[Head]) -> Gates:
+    """The heads even, or on again if all of them are even."""
+    heads = list(heads)
+    return scaled(before, heads, 1.0 if all(before.get(head) == EVEN for head in heads) else EVEN)
 
 
 def alone(before: Gates, heads: Iterable[Head], trace: Trace) -> Gates:

@@ -145,7 +145,7 @@ class Session(QObject):
 
     @property
     def gates(self) -> Gates:
-        """The heads that are off or scaled; the trace may still belong to an older setting."""
+        """What is done to heads; the trace may still belong to an older setting."""
         return self._gates
 
     @property

@@ -19,6 +19,7 @@ import platformdirs
 
 from core.errors import UserError
 from core.files import atomic_write, atomic_write_text, is_there, read_regular, write_problem
+from core.heads import EVEN, Gate
 from transformer_viz.state.checks import (
     MOST_ITEMS,
     Check,
@@ -301,7 +302,14 @@ OPTION_CHECKS = record_checks(
     links_mass=number(0, 1),
     reach_kernel=whole(LEAST_KERNEL, MOST_KERNEL),
 )
-check_gates = sequence(record(SavedGate, factor=number(0, STRONGEST)), range(MOST_ITEMS))
+
+
+def _gate(value: Any) -> Gate:
+    """`EVEN` or a factor."""
+    return EVEN if value == EVEN else number(0, STRONGEST)(value)
+
+
+check_gates = sequence(record(SavedGate, factor=_gate), range(MOST_ITEMS))
 _JOINED = {"recent_files": RECENT_FILES, "history": HISTORY, "runs": MAX_RUNS}
 _CHECKS: dict[str, Check[Any]] = {
     "theme": one_of(ThemeChoice),

@@ -7,7 +7,7 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from core.checkpoints.provenance import source_language
-from core.heads import Head
+from core.heads import Gate, Head
 from core.text.passage import Passage
 from core.trace.trace import Trace
 from transformer_viz.engine.engine import Engine
@@ -23,7 +23,7 @@ MOST_KEPT = 10_000
 """Translations; the oldest go first. No text that is accepted has so many sentences."""
 MOST_TRACES = 8
 
-_Key = tuple[str, Search, frozenset[tuple[Head, float]]]
+_Key = tuple[str, Search, frozenset[tuple[Head, Gate]]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
-"""What the selected heads contribute: on, off, isolated in their layer, or scaled."""
+"""What the selected heads contribute: on, off, even, isolated in their layer, or scaled."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
+from core.heads import EVEN, Gate
 from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.state.gates import STRONGEST, alone, is_alone, scaled
 from transformer_viz.state.session import Session
@@ -23,6 +24,11 @@ class GateControls(QWidget):
         segments = QWidget(self)
         self.on = _segment("On", "The selected heads work as trained", segments)
         self.off = _segment("Off", "The selected heads pass nothing on (Ctrl+M)", segments)
+        self.even = _segment(
+            "Even",
+            "The selected heads average over all that the mask lets them see (Ctrl+Shift+E)",
+            segments,
+        )
         self.alone = _segment(
             "Isolate", "Switch off all other heads of the layer (Ctrl+Shift+M)", segments
         )
@@ -37,16 +43,17 @@ class GateControls(QWidget):
         row = QHBoxLayout(segments)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        for button in (self.on, self.off, self.alone):
+        for button in (self.on, self.off, self.even, self.alone):
             row.addWidget(button)
         flow = FlowLayout(self, GRID)
         flow.addWidget(segments)
         flow.addWidget(self.factor)
 
-        self.on.clicked.connect(lambda: self._scale(1.0))
-        self.off.clicked.connect(lambda: self._scale(0.0))
+        self.on.clicked.connect(lambda: self._set(1.0))
+        self.off.clicked.connect(lambda: self._set(0.0))
+        self.even.clicked.connect(lambda: self._set(EVEN))
         self.alone.clicked.connect(self._leave_alone)
-        self.factor.valueChanged.connect(self._scale)
+        self.factor.valueChanged.connect(lambda factor: self._set(round(factor, 2)))
         for changed in (session.gatesChanged, session.selectionChanged, session.traceChanged):
             changed.connect(self._show)
         self._show()
@@ -54,9 +61,9 @@ class GateControls(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         dress_spin_box(self.factor, theme)
 
-    def _scale(self, factor: float) -> None:
+    def _set(self, gate: Gate) -> None:
         session = self._session
-        session.set_gates(scaled(session.gates, session.selection.heads, round(factor, 2)))
+        session.set_gates(scaled(session.gates, session.selection.heads, gate))
         self._show()  # a click on what holds already has moved the button alone
 
     def _leave_alone(self) -> None:
@@ -69,13 +76,14 @@ class GateControls(QWidget):
         session = self._session
         trace, gates, heads = session.trace, session.gates, session.selection.heads
         self.setEnabled(trace is not None and trace.has_ids)
-        factors = {gates.get(head, 1.0) for head in heads}
+        chosen = {gates.get(head, 1.0) for head in heads}
         only = trace is not None and is_alone(gates, heads, trace)
         self.alone.setChecked(only)
-        self.on.setChecked(factors == {1.0} and not only)
-        self.off.setChecked(factors == {0.0})
+        self.on.setChecked(chosen == {1.0} and not only)
+        self.off.setChecked(chosen == {0.0})
+        self.even.setChecked(chosen == {EVEN})
         self.factor.blockSignals(True)
-        self.factor.setValue(max(factors))
+        self.factor.setValue(max(1.0 if gate == EVEN else gate for gate in chosen))
         self.factor.blockSignals(False)
 
 

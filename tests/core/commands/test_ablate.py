@@ -58,6 +58,9 @@ def test_each_head_by_itself(
     assert command("ablate", *model, "--head", "cross.0.1", "--alone", "decoder_self.0.1") == 0
     gates = [one["gates"] for one in json.loads(capsys.readouterr().out)["settings"]]
     assert gates == [{"cross.0.1": 0.0}, {"decoder_self.0.0": 0.0}]
+    assert command("ablate", *model, "--head", "cross.0.1=even") == 0
+    (even,) = json.loads(capsys.readouterr().out)["settings"]
+    assert even["gates"] == {"cross.0.1": "even"}
     assert command("ablate", *model) == 0
     result = json.loads(capsys.readouterr().out)
     assert [list(one["gates"]) for one in result["settings"]] == [
@@ -90,7 +93,7 @@ def test_what_cannot_be_done(tmp_path: Path, command: Command, trained: Path) ->
         (("--head", "cross.0"), "cross:LAYER.HEAD"),
         (("--head", "cross.0.99"), r"no head cross:1\.100.*LAYER is 1 to"),
         (("--alone", "cross.7.0"), r"no head cross:8\.1"),
-        (("--head", "cross.0.0=half"), "'half' is not a finite number"),
+        (("--head", "cross.0.0=half"), "'half' is neither a finite number"),
         (("--head", "cross.0.0=inf"), "finite"),
         (("--head", "cross.0.0", "--corpus", text), "has no translations"),
     ]:
@@ -123,12 +126,14 @@ def test_every_head_for_one_sentence(
         assert one["differs"] == (one["translation"] != result["translation"])
     last = json.loads(captured.err.splitlines()[-1])
     assert last["done"] == last["total"] == 6
-    words = ("--head", "cross:1.2", "--head", "encoder:1.1=0.5")
+    words = ("--head", "cross:1.2", "--head", "encoder:1.1=0.5", "--head", "cross:1.1=even")
     assert command("ablate", *model, "--sentence", SENTENCE, *words) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["log", "P", "change", "translation"]
     assert lines[1].startswith("all heads on")
-    assert {line.split("  ")[0] for line in lines[2:]} == {"cross:1.2 × 0", "encoder:1.1 × 0.5"}
+    assert {line.split("  ")[0] for line in lines[2:]} == {
+        *("cross:1.2 × 0", "encoder:1.1 × 0.5", "cross:1.1 even")
+    }
 
 
 def test_pairs_of_heads_for_one_sentence(

@@ -10,7 +10,8 @@ from torch import Tensor
 from core.decoding.config import SearchConfig
 from core.decoding.search import search
 from core.errors import UserError
-from core.heads import AttentionKind, Head, others_of_layer
+from core.heads import EVEN, AttentionKind, Gate, Head, others_of_layer
+from core.model.attention import CrossAttention, SelfAttention, attention_weights
 from core.model.gates import Gates, gated, gates_of
 from core.model.recording import Recording
 from core.model.transformer import Transformer
@@ -46,8 +47,14 @@ def without_rows(model: Transformer, *heads: Head) -> None:
             block.output.weight[:, head.head * width : (head.head + 1) * width] = 0
 
 
+MIXED: dict[Head, Gate] = {
+    **dict(zip(HEADS, (0.0, 2.5, -0.5), strict=True)),
+    **dict.fromkeys((head._replace(layer=1 - head.layer) for head in HEADS), EVEN),
+}
+
+
 def mixed(model: Transformer) -> Gates:
-    return Gates.of(model.config, dict(zip(HEADS, (0.0, 2.5, -0.5), strict=True)))
+    return Gates.of(model.config, MIXED)
 
 
 def test_open_gates_change_no_bit(model: Transformer) -> None:
@@ -88,9 +95,8 @@ def test_a_head_alone_is_its_layer_without_the_others(model: Transformer) -> Non
 
 
 def test_the_gates_of_a_model_are_told_inside_alone(model: Transformer) -> None:
-    factors = dict(zip(HEADS, (0.0, 0.7, 2.0), strict=True))
-    with gated(model, Gates.of(model.config, factors | {HEADS[0]._replace(head=0): 1.0})):
-        assert gates_of(model) == factors
+    with gated(model, Gates.of(model.config, MIXED | {HEADS[0]._replace(head=0): 1.0})):
+        assert gates_of(model) == MIXED
     assert gates_of(model) == {}
 
 
@@ -143,6 +149,64 @@ def test_a_search_with_closed_gates_finds_what_it_finds_without_those_rows(
     for found, expected in zip(closed, search(model, sources, config), strict=True):
         assert found[0].ids == expected[0].ids
         assert found[0].log_probability == pytest.approx(expected[0].log_probability, abs=1e-4)
+
+
+def test_an_even_head_passes_on_the_mean_of_the_values_that_it_may_see() -> None:
+    model = small_transformer()
+    block = model.attention_blocks(AttentionKind.DECODER_SELF)[1]
+    assert isinstance(block, SelfAttention)
+    x = torch.randn(2, 5, model.config.d_model, generator=torch.Generator().manual_seed(3))
+    with torch.no_grad():
+        query, key, value = block.query_key_value(x).split(block.widths, dim=-1)
+        query, key, value = (one.view(2, 5, 3, -1).transpose(1, 2) for one in (query, key, value))
+        causal = torch.ones(5, 5, dtype=torch.bool).tril()
+        expected = attention_weights(query, key, causal) @ value
+        counts = torch.arange(1, 6)[:, None]
+        expected[:, 2] = value[:, 2].cumsum(dim=1) / counts  # the mean of positions 0 to i
+        expected = block.output(expected.transpose(1, 2).flatten(2))
+        with gated(model, Gates.of(model.config, {Head(AttentionKind.DECODER_SELF, 1, 2): EVEN})):
+            torch.testing.assert_close(block(x, causal=True), expected, **CLOSE)
+
+
+@pytest.mark.parametrize("kind", AttentionKind)
+def test_an_even_head_is_a_head_without_queries(model: Transformer, kind: AttentionKind) -> None:
+    head = Head(kind, 0, 1)
+    block = model.attention_blocks(head.kind)[head.layer]
+    matrix = block.query if isinstance(block, CrossAttention) else block.query_key_value
+    rows = slice(head.head * block.d_k, (head.head + 1) * block.d_k)
+    matrix.weight[rows] *= 30  # far from even
+    plain = model(SOURCE, TARGET_IN)
+    with gated(model, Gates.of(model.config, {head: EVEN})):
+        even = model(SOURCE, TARGET_IN)
+    assert (even - plain).abs().max() > 1e-4
+    matrix.weight[rows] = 0
+    if matrix.bias is not None:
+        matrix.bias[rows] = 0
+    torch.testing.assert_close(even, model(SOURCE, TARGET_IN), **CLOSE)
+
+
+def test_the_recorded_weights_of_an_even_head_are_equal_and_never_on_padding(
+    model: Transformer,
+) -> None:
+    every = dict.fromkeys(model.config.every_head(), EVEN)
+    recording = Recording()
+    with gated(model, Gates.of(model.config, every)):
+        model.decode(TARGET_IN, model.encode(SOURCE, recording), SOURCE, recording)
+    real = SOURCE.ne(model.config.pad_id)  # [B, S]
+    for one in (*recording.encoder_self, *recording.cross):
+        weights = attention_weights(one.query, one.key, real[:, None, None])
+        expected = real / real.sum(dim=1, keepdim=True)
+        torch.testing.assert_close(weights, expected[:, None, None].expand_as(weights))
+
+
+def test_each_example_has_its_own_gates(model: Transformer) -> None:
+    settings: list[dict[Head, Gate]] = [{HEADS[0]: 0.5}, {HEADS[1]: EVEN}, {HEADS[2]: EVEN}]
+    with gated(model, Gates.stacked([Gates.of(model.config, one) for one in settings])):
+        together = model(SOURCE, TARGET_IN)
+    for row, setting in enumerate(settings):
+        with gated(model, Gates.of(model.config, setting)):
+            alone = model(SOURCE[row : row + 1], TARGET_IN[row : row + 1])
+        torch.testing.assert_close(together[row], alone[0], **CLOSE)
 
 
 def test_each_example_has_its_own_factors(model: Transformer) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from core.errors import UserError
+from core.heads import EVEN
 from core.text.tokens import Token, TokenKind
 from core.trace.npz import load_npz, maps_size, save_npz
 from core.trace.trace import (
@@ -53,7 +54,11 @@ def trace(**changes: Any) -> Trace:
             },
             "text": "the animal 駅",
             "translation": "das Tier",
-            "gates": {Head(AttentionKind.CROSS, 1, 2): 0.0, Head(AttentionKind.CROSS, 0, 0): 0.7},
+            "gates": {
+                Head(AttentionKind.CROSS, 1, 2): 0.0,
+                Head(AttentionKind.CROSS, 0, 0): 0.7,
+                Head(AttentionKind.ENCODER_SELF, 0, 1): EVEN,
+            },
         }
         | changes
     )
@@ -95,7 +100,7 @@ def test_a_file_is_plain_numpy(path: Path) -> None:
             "log_probabilities": (T,),
             "special_tokens": (2,),
             "word_mark": (),
-            "gates": (2,),
+            "gates": (3,),
             "text": (),
             "translation": (),
             "encoder_self": (2, 2, S, S),
@@ -105,7 +110,9 @@ def test_a_file_is_plain_numpy(path: Path) -> None:
         assert file["source_tokens"].tolist() == ["▁the", "▁animal", "駅", "</s>"]
         assert file["special_tokens"].tolist() == ["</s>", "<s>"]
         assert file["cross"].dtype == np.float32
-        assert file["gates"].tolist() == ["cross.1.2=0.0", "cross.0.0=0.7"]
+        assert file["gates"].tolist() == [
+            *("cross.1.2=0.0", "cross.0.0=0.7", "encoder_self.0.1=even")
+        ]
 
 
 def test_a_trace_without_some_parts_keeps_to_the_others(path: Path) -> None:
@@ -233,7 +240,7 @@ def test_weights_of_any_precision_are_read(path: Path, dtype: type[np.floating[A
         ({"log_probabilities": np.array([-1.0, np.nan, -1.0])}, "log_probabilities has entries"),
         ({"log_probabilities": np.array([-1.0, 0.5, -1.0])}, "log_probabilities has entries"),
         ({"gates": np.array(["cross.0"])}, "gates: 'cross.0' names no head"),
-        ({"gates": np.array(["cross.0.0=off"])}, "gates: .*'off' is not a finite number"),
+        ({"gates": np.array(["cross.0.0=off"])}, "gates: .*'off' is neither a finite number"),
         ({"decoder_self": np.full((1, 1, T, T), 1 / T)}, "decoder_self has weight on later tokens"),
         ({"source_tokens": np.array([{}] * S, dtype=object)}, "source_tokens cannot be read"),
     ],

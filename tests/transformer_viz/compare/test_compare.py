@@ -273,9 +273,9 @@ def test_it_says_on_which_side_heads_are_off(
     off, half = {Head(E, 0, 1): 0.0}, {Head(E, 0, 1): 0.5}
     wide = engine.answers["wide"]
     for gates_a, gates_b, said in (
-        (off, {}, "Heads off or scaled in A only"),
-        ({}, off, "Heads off or scaled in B only"),
-        (off, half, "Heads off or scaled in A and B, differently"),
+        (off, {}, "Heads off, scaled or even in A only"),
+        ({}, off, "Heads off, scaled or even in B only"),
+        (off, half, "Heads off, scaled or even in A and B, differently"),
         (off, off, ""),
     ):
         engine.answers["wide"] = replace(wide, gates=gates_b)

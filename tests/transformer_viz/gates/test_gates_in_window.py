@@ -10,6 +10,7 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
+from core.heads import EVEN
 from core.trace.trace import AttentionKind, Head
 from tests.transformer_viz.gates.test_gate_effect import answer
 from tests.transformer_viz.shell.test_window import Shown
@@ -53,6 +54,25 @@ def test_keys_switch_the_selected_head(shown: Shown) -> None:
     assert shown.session.gates == {Head(E, 1, 0): 0.0, Head(E, 1, 1): 0.0}
     shown.press(Qt.Key.Key_A, CONTROL | SHIFT)
     assert shown.session.gates == ALL_ON
+
+
+def test_heads_are_made_even_one_or_all(shown: Shown) -> None:
+    shown.press(Qt.Key.Key_E, CONTROL | SHIFT)
+    assert shown.session.gates == {HEAD: EVEN}
+    assert shown.window.inspector.gates.even.isChecked()
+    assert shown.window.gate_bar.title.text() == "Encoder self 2.3 even"
+    shown.press(Qt.Key.Key_Period, CONTROL)
+    assert shown.session.gates == {HEAD: 1.1}
+    shown.window.commands["gates_even"].trigger()
+    trace = shown.session.trace
+    assert trace is not None
+    assert len(shown.session.gates) == sum(len(trace.every_head(kind)) for kind in trace.kinds)
+    assert set(shown.session.gates.values()) == {EVEN}
+    assert shown.window.gate_bar.title.text() == "All heads even"
+    shown.press(Qt.Key.Key_A, CONTROL | SHIFT)
+    assert shown.session.gates == ALL_ON
+    shown.qtbot.mouseClick(shown.window.inspector.gates.even, Qt.MouseButton.LeftButton)
+    assert shown.session.gates == {HEAD: EVEN}
 
 
 def test_keys_scale_within_bounds(shown: Shown) -> None:
