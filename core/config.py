@@ -11,6 +11,9 @@ from core.errors import UserError
 from core.fields import from_mapping, require, require_choice, require_share
 from core.heads import AttentionKind, Head, read_code
 
+POSITIONS = ("sinusoidal", "learned", "rotary", "none")
+"""How a model tells one order of its input from another."""
+
 _MOST = {
     **dict.fromkeys(("encoder_layers", "decoder_layers", "encoder_heads", "decoder_heads"), 1_000),
     **dict.fromkeys(("d_model", "encoder_d_ff", "decoder_d_ff"), 1_000_000),
@@ -33,7 +36,8 @@ class ModelConfig:
         norm: "post" normalises after the residual sum, as the paper does; "pre" normalises the
             input of each sub-layer.
         top_norm: a final norm on each stack; None means with pre-norm only.
-        positions: "sinusoidal" (section 3.5) or "learned" (table 3, row E).
+        positions: "sinusoidal" (section 3.5), "learned" (table 3, row E), "rotary" (queries and
+            keys of self-attention are turned; Su et al. 2021, RoFormer), or "none".
         position_layout: "interleaved" puts sine on even and cosine on odd columns, as the paper
             does; "halves" puts all sines first.
         position_denominator: "d_model" divides exponents by d_model, as the paper does;
@@ -41,7 +45,7 @@ class ModelConfig:
         position_precision: "float16" rounds sinusoids as a table in half precision holds them
             (folders of transformers whose weights are in half precision and include the table).
         max_positions: rows of a learned table, which encoder and decoder share; sinusoids go on
-            without end.
+            without end, and so do rotary ones.
         shared_embeddings: "all" ties source, target and output matrices, as the paper does;
             "target" ties target and output, "inputs" source and target; "none" ties nothing.
         decoder_start: what the decoder is fed first, beside the position: "bos" the embedding of
@@ -123,7 +127,11 @@ class ModelConfig:
         require_choice("activation", self.activation, ("relu", "gelu", "silu"))
         require_choice("norm", self.norm, ("post", "pre"))
         require(self.norm_epsilon > 0, "norm_epsilon", self.norm_epsilon, "above 0")
-        require_choice("positions", self.positions, ("sinusoidal", "learned"))
+        require_choice("positions", self.positions, POSITIONS)
+        if self.positions == "rotary":
+            for field in ("encoder_d_k", "decoder_d_k"):
+                value = getattr(self, field)
+                require(value % 2 == 0, "d_k", value, "an even number with rotary positions")
         require_choice("position_layout", self.position_layout, ("interleaved", "halves"))
         require_choice("position_denominator", self.position_denominator, ("d_model", "d_model-2"))
         require_choice("position_precision", self.position_precision, ("float32", "float16"))

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from core.model.positions import RotaryPositions
 from core.model.product import Linear
 from core.model.recording import Projections
 
@@ -106,19 +107,30 @@ class SelfAttention(_Attention):
     """Attention whose queries, keys and values come from the same sequence, projected by one matrix
     product."""
 
-    def __init__(self, d_model: int, heads: Sequence[int], d_k: int, d_v: int, bias: bool) -> None:
+    def __init__(
+        self,
+        d_model: int,
+        heads: Sequence[int],
+        d_k: int,
+        d_v: int,
+        bias: bool,
+        *,
+        rotary: bool = False,
+    ) -> None:
+        """``rotary``: whether queries and keys are turned by their position."""
         super().__init__(d_model, heads, d_k, d_v, bias)
+        self.rotary = RotaryPositions(d_k) if rotary else None
         self.widths = [len(heads) * d_k, len(heads) * d_k, len(heads) * d_v]
         self.query_key_value = _linear(d_model, sum(self.widths), bias)
 
     def project(self, x: Tensor) -> Projections:
-        """Project x [B, n, D] → q, k [B, H, n, d_k] and v [B, H, n, d_v]."""
+        """Project x [B, n, D] → q, k [B, H, n, d_k], as they meet in a product, and v [B, H, n,
+        d_v]."""
         query, key, value = self.query_key_value(x).split(self.widths, dim=-1)
-        return Projections(
-            self.gated_query(self.split(query, self.d_k)),
-            self.split(key, self.d_k),
-            self.split(value, self.d_v),
-        )
+        query, key = self.split(query, self.d_k), self.split(key, self.d_k)
+        if self.rotary is not None:
+            query, key = self.rotary(query), self.rotary(key)
+        return Projections(self.gated_query(query), key, self.split(value, self.d_v))
 
     def forward(
         self,

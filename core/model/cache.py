@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class LayerCache(NamedTuple):
     """What one decoder layer reads and writes at one step; views into a ``DecoderCache``."""
 
+    position: int  # of this step
     new_keys: Tensor  # [B, H, R, d_k], the slots of this step
     new_values: Tensor  # [B, H, R, d_v]
     keys: Tensor  # [B, H, filled + R, d_k], those of this step and all before it
@@ -88,7 +89,9 @@ class DecoderCache:
         rows, end = self.rows_per_sentence, self.filled + self.rows_per_sentence
         past = None if rows == 1 else self.past[:, None, :, :end]
         return [
-            LayerCache(new_keys, new_values, keys, values, past, *cross, self.source_allowed)
+            LayerCache(
+                self.length, new_keys, new_values, keys, values, past, *cross, self.source_allowed
+            )
             for new_keys, new_values, keys, values, cross in zip(
                 self._of_each_layer(self.keys.narrow(3, self.filled, rows)),
                 self._of_each_layer(self.values.narrow(3, self.filled, rows)),

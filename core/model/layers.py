@@ -69,6 +69,7 @@ class EncoderLayer(nn.Module):
             config.encoder_d_k,
             config.encoder_d_v,
             config.bias,
+            rotary=config.positions == "rotary",
         )
         self.self_attention_residual = Residual(config)
         self.feed_forward = FeedForward(config.d_model, config.encoder_d_ff, config.activation)
@@ -95,7 +96,9 @@ class DecoderLayer(nn.Module):
         own = config.kept_heads(AttentionKind.DECODER_SELF, number)
         crossed = config.kept_heads(AttentionKind.CROSS, number)
         widths = (config.decoder_d_k, config.decoder_d_v)
-        self.self_attention = SelfAttention(config.d_model, own, *widths, config.bias)
+        self.self_attention = SelfAttention(
+            config.d_model, own, *widths, config.bias, rotary=config.positions == "rotary"
+        )
         self.self_attention_residual = Residual(config)
         self.cross_attention = CrossAttention(config.d_model, crossed, *widths, config.bias)
         self.cross_attention_residual = Residual(config)

@@ -1,9 +1,11 @@
-"""Positional encodings (paper section 3.5).
+"""Positional encodings (paper section 3.5), and rotary ones.
 
-Legend: n positions, D d_model.
+Legend: n positions, D d_model, d_k width of a query or key.
 """
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -87,7 +89,7 @@ class LearnedPositions(nn.Module):
 
 
 class NoPositions(nn.Module):
-    """Encodings of zeros: the model cannot tell one order of its input from another."""
+    """Encodings of zeros: nothing is added for the position, as with rotary positions or none."""
 
     def __init__(self, d_model: int) -> None:
         super().__init__()
@@ -99,9 +101,48 @@ class NoPositions(nn.Module):
         return self.zero.expand(end - start, -1)
 
 
-def positions(config: ModelConfig) -> SinusoidalPositions | LearnedPositions:
-    return (
-        SinusoidalPositions(config)
-        if config.positions == "sinusoidal"
-        else LearnedPositions(config)
-    )
+class RotaryPositions(nn.Module):
+    """Turns queries and keys by their position (Su et al. 2021, RoFormer, equation 34).
+
+    Columns 2i and 2i + 1 are a point of the plane, which position p turns by
+    p / 10000^(2i / d_k) radians. So a product q · k depends on the content of both and on their
+    distance alone. Like the table of sinusoids, the angles grow on demand and are never saved.
+    """
+
+    def __init__(self, width: int) -> None:
+        """``width``: d_k, an even number."""
+        super().__init__()
+        self.width = width
+        self.register_buffer("table", sinusoid_table(0, 256, width), persistent=False)
+        self.table: Tensor  # [n, d_k], the sine and cosine of each angle in turn
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Turn x [..., n, d_k], whose rows are at the positions 0 … n - 1."""
+        return self._turned(x, 0, x.shape[-2])
+
+    def at(self, x: Tensor, position: int) -> Tensor:
+        """Turn x [..., n, d_k], whose rows are all at one position."""
+        return self._turned(x, position, position + 1)
+
+    def _turned(self, x: Tensor, start: int, end: int) -> Tensor:
+        if end > len(self.table):
+            with torch.inference_mode(False):
+                grown = sinusoid_table(0, max(end, 2 * len(self.table)), self.width)
+                self.table = grown.to(self.table)
+        angles = self.table[start:end]
+        sine, cosine = angles[:, 0::2], angles[:, 1::2]  # [n or 1, d_k/2]
+        right, up = x[..., 0::2], x[..., 1::2]
+        turned = torch.stack((right * cosine - up * sine, right * sine + up * cosine), dim=-1)
+        return turned.flatten(-2)
+
+
+Positions: TypeAlias = SinusoidalPositions | LearnedPositions | NoPositions
+"""What is added to the embeddings."""
+
+
+def positions(config: ModelConfig) -> Positions:
+    if config.positions == "sinusoidal":
+        return SinusoidalPositions(config)
+    if config.positions == "learned":
+        return LearnedPositions(config)
+    return NoPositions(config.d_model)

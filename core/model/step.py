@@ -114,8 +114,11 @@ class LayerStep:
     def _attend_to_past(self, x: Tensor, cache: LayerCache, recording: Recording | None) -> Tensor:
         own = self._own
         query, key, value = self._query_key_value(x).split_with_sizes(own.widths, dim=-1)
-        query = own.gated_query(self._split(query, own, own.d_k))
-        cache.new_keys.copy_(self._split(key, own, own.d_k))
+        query, key = self._split(query, own, own.d_k), self._split(key, own, own.d_k)
+        if own.rotary is not None:
+            query, key = own.rotary.at(query, cache.position), own.rotary.at(key, cache.position)
+        query = own.gated_query(query)
+        cache.new_keys.copy_(key)
         cache.new_values.copy_(self._split(value, own, own.d_v))
         if recording is not None:
             recording.decoder_self.append(Projections(query, cache.keys, cache.values))

@@ -17,7 +17,7 @@ from core.model.attention import CrossAttention, SelfAttention
 from core.model.cache import DecoderCache
 from core.model.dropout import Dropout
 from core.model.layers import DecoderLayer, EncoderLayer
-from core.model.positions import LearnedPositions, NoPositions, SinusoidalPositions, positions
+from core.model.positions import NoPositions, Positions, positions
 from core.model.product import Product
 from core.model.recording import Recording
 from core.model.step import DecoderStep
@@ -50,7 +50,7 @@ class Transformer(nn.Module):
         )
         self.int8_output: nn.Module | None = None  # set by ``core.model.int8.to_int8``
         self._output = Product()
-        self.positions: SinusoidalPositions | LearnedPositions | NoPositions = positions(config)
+        self.positions: Positions = positions(config)
         self.dropout = Dropout(config.dropout)
         self.encoder = nn.ModuleList(
             EncoderLayer(config, number) for number in range(config.encoder_layers)
@@ -153,7 +153,14 @@ class Transformer(nn.Module):
         return cache.step(tokens, cache, recording)
 
     def without_positions(self) -> Transformer:
-        """The same model, its weights shared, with nothing added for the position."""
+        """The same model, its weights shared, with nothing added or turned for the position."""
+        if self.config.positions == "rotary":
+            shared = {id(parameter): parameter for parameter in self.parameters()}
+            twin = copy.deepcopy(self, shared)
+            for kind in (AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF):
+                for block in twin.attention_blocks(kind):
+                    block.rotary = None
+            return twin
         twin = copy.copy(self)
         twin._modules = dict(self._modules)
         twin.positions = NoPositions(self.config.d_model).to(self.source_embedding.weight)

@@ -43,6 +43,12 @@ def test_exact_parameters(name: str) -> None:
         assert Transformer(preset(name).model).parameter_count() == PARAMETERS[name]
 
 
+def test_a_preset_without_positions_changes_nothing_else() -> None:
+    assert preset("no-positions").differences(preset("plain")) == {
+        "positions": ("none", "sinusoidal")
+    }
+
+
 def test_the_rows_of_table_3_change_one_thing() -> None:
     base = preset("base")
     for name in PARAMETERS.keys() - {"base", "big"}:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from core.config import ModelConfig
+from core.config import POSITIONS, ModelConfig
 from core.heads import read_code, read_head
 from core.model.product_choice import WISHES
 from core.training.config import RunConfig, TrainingConfig
@@ -61,7 +61,7 @@ ELSEWHERE = (  # have controls of their own, or none
 CHOICES: dict[str, tuple[str, ...]] = {
     "activation": ("relu", "gelu", "silu"),
     "norm": ("post", "pre"),
-    "positions": ("sinusoidal", "learned"),
+    "positions": POSITIONS,
     "position_layout": ("interleaved", "halves"),
     "position_denominator": ("d_model", "d_model-2"),
     "shared_embeddings": ("all", "target", "inputs", "none"),

@@ -176,7 +176,11 @@ WORDS: dict[str, Words] = {
         "First input of the decoder: bos is the embedding of the begin token, zero is a vector "
         "of zeros, as in Marian.",
     ),
-    "positions": Words("Positions", "sinusoidal (section 3.5) or learned (Table 3, row E)."),
+    "positions": Words(
+        "Positions",
+        "sinusoidal (section 3.5), learned (Table 3, row E), rotary, which turns queries and keys "
+        "by their position (RoFormer), or none.",
+    ),
     "position_layout": Words(
         "Position layout",
         "interleaved puts sine on even and cosine on odd columns, as the paper does; halves puts "

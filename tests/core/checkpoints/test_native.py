@@ -50,6 +50,8 @@ VARIANTS: list[dict[str, Any]] = [
     {"shared_embeddings": "target"},
     {"shared_embeddings": "none", "output_bias": True},
     {"norm": "pre", "positions": "learned", "bias": False, "d_k": 5, "d_v": 3},
+    {"positions": "rotary"},
+    {"positions": "none"},
 ]
 
 

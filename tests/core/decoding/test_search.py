@@ -28,6 +28,7 @@ VARIANTS: list[dict[str, Any]] = [
     {},
     {"norm": "pre", "d_k": 5, "d_v": 3, "decoder_heads": 4},
     {"positions": "learned", "shared_embeddings": "none", "output_bias": True},
+    {"positions": "rotary"},
 ]
 
 

@@ -61,9 +61,10 @@ class Reference:
         scale = math.sqrt(self.config.d_model) if self.config.scale_embedding else 1.0
         rows = []
         for position, token in enumerate(ids):
+            encoding = np.zeros(self.config.d_model)
             if self.config.positions == "learned":
                 encoding = self.weights["positions.weight"][position]
-            else:
+            elif self.config.positions == "sinusoidal":
                 encoding = self.sinusoid(position)
             known = not (start == "zero" and position == 0)
             rows.append(known * scale * table[token] + encoding)
@@ -145,7 +146,10 @@ class Reference:
         for head in range(heads):
             of_keys = slice(head * d_k, (head + 1) * d_k)
             of_values = slice(head * d_v, (head + 1) * d_v)
-            maps.append(attention_map(query[:, of_keys], key[:, of_keys], causal=causal))
+            q, k = query[:, of_keys], key[:, of_keys]
+            if self.config.positions == "rotary" and kind != "cross":
+                q, k = rotated(q), rotated(k)
+            maps.append(attention_map(q, k, causal=causal))
             outputs.append(maps[-1] @ value[:, of_values])
         self.maps[kind].append(maps)
         return self.linear(f"{name}.output", np.concatenate(outputs, axis=1))
@@ -156,6 +160,20 @@ class Reference:
         heads = self.config.encoder_heads if encoder else self.config.decoder_heads
         d_k = self.config.d_k or self.config.d_model // heads
         return heads, d_k, self.config.d_v or d_k
+
+
+def rotated(x: Array) -> Array:
+    """RoFormer, equation 34: row p of x [n, d_k] times a matrix that turns each pair of columns,
+    whose sines and cosines are rounded to float32 as the model keeps them."""
+    rows = []
+    for position, row in enumerate(x):
+        turning = np.zeros((len(row), len(row)))
+        for i in range(0, len(row), 2):
+            angle = position / 10000 ** (i / len(row))
+            sine, cosine = float(np.float32(math.sin(angle))), float(np.float32(math.cos(angle)))
+            turning[i : i + 2, i : i + 2] = [[cosine, -sine], [sine, cosine]]
+        rows.append(turning @ row)
+    return np.array(rows)
 
 
 def attention_map(query: Array, key: Array, *, causal: bool) -> Array:

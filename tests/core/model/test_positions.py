@@ -6,8 +6,10 @@ import pytest
 import torch
 
 from core.errors import UserError
+from core.heads import AttentionKind
 from core.model.positions import (
     LearnedPositions,
+    RotaryPositions,
     SinusoidalPositions,
     sinusoid_table,
     wavelength_exponents,
@@ -88,6 +90,37 @@ def test_a_model_that_grew_while_it_translated_can_still_be_trained() -> None:
 
 def test_the_sinusoids_are_never_saved() -> None:
     assert not [name for name in small_transformer().state_dict() if "positions" in name]
+
+
+def test_rotary_positions_turn_each_pair_of_columns() -> None:
+    x = torch.tensor([[1.0, 0.0, 0.0, 2.0]]).expand(3, -1)
+    turned = RotaryPositions(4)(x)
+    expected = [
+        [1.0, 0.0, 0.0, 2.0],
+        [math.cos(1), math.sin(1), -2 * math.sin(0.01), 2 * math.cos(0.01)],
+        [math.cos(2), math.sin(2), -2 * math.sin(0.02), 2 * math.cos(0.02)],
+    ]
+    torch.testing.assert_close(turned, torch.tensor(expected), atol=1e-6, rtol=0)
+
+
+def test_a_product_of_rotary_vectors_depends_on_the_distance_alone() -> None:
+    rotary = RotaryPositions(8)
+    query, key = torch.randn(2, 1, 8, generator=torch.Generator().manual_seed(0))
+
+    def product(at: int, other: int) -> float:
+        return float((rotary.at(query, at) * rotary.at(key, other)).sum())
+
+    assert product(7, 4) == pytest.approx(product(603, 600), abs=1e-4)  # beyond the first table
+    assert product(7, 4) != pytest.approx(product(4, 7), abs=1e-2)
+    assert product(5, 5) == pytest.approx(float((query * key).sum()), abs=1e-5)
+
+
+def test_rotary_positions_keep_lengths_and_are_never_saved() -> None:
+    model = small_transformer(positions="rotary")
+    x = torch.randn(2, 3, 5, 4, generator=torch.Generator().manual_seed(1))
+    rotary = model.attention_blocks(AttentionKind.ENCODER_SELF)[0].rotary
+    torch.testing.assert_close(rotary(x).norm(dim=-1), x.norm(dim=-1))
+    assert not [name for name in model.state_dict() if "rotary" in name or "positions" in name]
 
 
 def test_learned_positions_are_rows_of_the_table() -> None:

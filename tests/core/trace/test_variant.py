@@ -29,6 +29,7 @@ VARIANTS: list[dict[str, Any]] = [
     {"encoder_layers": 3, "decoder_layers": 1, "encoder_heads": 2, "decoder_heads": 4},
     {"d_k": 5, "d_v": 3, "norm": "pre", "positions": "learned"},
     {"position_layout": "halves", "position_denominator": "d_model-2"},
+    {"positions": "rotary"},
 ]
 
 
@@ -105,6 +106,23 @@ def test_a_model_without_positions_shares_the_weights_and_leaves_the_model_alone
     assert torch.equal(without.positions(0, ids.shape[1]), zero)
     flipped = without.encode(ids.flip(1)).flip(1)
     torch.testing.assert_close(flipped, without.encode(ids), atol=1e-5, rtol=0)
+
+
+def test_a_rotary_model_without_positions_shares_the_weights_and_turns_nothing() -> None:
+    one = model(positions="rotary")
+    ids = torch.tensor([TOKENIZER.encode(TEXT)])
+    before = one.encode(ids)
+    without = one.without_positions()
+    flipped = without.encode(ids.flip(1)).flip(1)
+    torch.testing.assert_close(flipped, without.encode(ids), atol=1e-5, rtol=0)
+    assert torch.equal(one.encode(ids), before)
+    assert {id(one) for one in without.parameters()} == {id(one) for one in one.parameters()}
+
+
+def test_a_model_trained_without_positions_cannot_tell_an_order_from_another() -> None:
+    variant = trace_variant(model(positions="none"), TOKENIZER, TEXT, seed=1, search=SHORT)
+    assert variant.difference < 1e-5
+    assert variant.trace.translation == variant.reference.translation
 
 
 def test_no_length_is_too_long_without_learned_positions() -> None:

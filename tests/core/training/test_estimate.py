@@ -46,7 +46,7 @@ def test_the_formula_is_the_count_of_any_shape(data: st.DataObject) -> None:
             "d_k": choose(None, 5),
             "d_v": choose(None, 7),
             "norm": choose("post", "pre"),
-            "positions": choose("sinusoidal", "learned"),
+            "positions": choose("sinusoidal", "learned", "none"),
             "max_positions": 9,
             "shared_embeddings": choose("all", "target", "none"),
             "bias": choose(True, False),
