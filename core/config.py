@@ -46,6 +46,8 @@ class ModelConfig:
             (folders of transformers whose weights are in half precision and include the table).
         max_positions: rows of a learned table, which encoder and decoder share; sinusoids go on
             without end, and so do rotary ones.
+        decoder_mask: keeps target positions from attending to later ones (section 3.2.3). A model
+            trained without sees each answer beforehand, and has nothing to see when it translates.
         shared_embeddings: "all" ties source, target and output matrices, as the paper does;
             "target" ties target and output, "inputs" source and target; "none" ties nothing.
         decoder_start: what the decoder is fed first, beside the position: "bos" the embedding of
@@ -82,6 +84,7 @@ class ModelConfig:
     position_denominator: str = "d_model"
     position_precision: str = "float32"
     max_positions: int = 1024
+    decoder_mask: bool = True
     shared_embeddings: str = "all"
     scale_embedding: bool = True
     bias: bool = True

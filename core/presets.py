@@ -208,6 +208,7 @@ PRESETS: dict[str, Callable[[], RunConfig]] = {
     "d-smoothing-0.0": partial(variation, label_smoothing=0.0),
     "d-smoothing-0.2": partial(variation, label_smoothing=0.2),
     "e-learned": partial(variation, positions="learned"),
+    "no-mask": lambda: plain().with_settings({"decoder_mask": False}),
     "no-positions": lambda: plain().with_settings({"positions": "none"}),
 }
 
@@ -237,6 +238,7 @@ DESCRIPTIONS: dict[str, str] = {
     "d-smoothing-0.0": "Table 3 (D): base without label smoothing",
     "d-smoothing-0.2": "Table 3 (D): base with label smoothing 0.2",
     "e-learned": "Table 3 (E): base with learned positions",
+    "no-mask": "As plain, without the decoder's mask: an excellent loss, and no translations",
     "no-positions": "As plain, without positions: what does a model know of the order of words?",
 }
 """One line on each preset."""

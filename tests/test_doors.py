@@ -13,7 +13,7 @@ MODULES = sorted([*ROOT.glob("core/**/*.py"), *ROOT.glob("transformer_viz/**/*.p
 
 GROUND = {
     *("core.counted", "core.errors", "core.files", "core.fields", "core.heads", "core.npz_file"),
-    "core.system",
+    *("core.switches", "core.system"),
 }
 # For each room of core the other rooms that it may import, besides the ground.
 CORE_DOORS: dict[str, set[str]] = {
@@ -24,6 +24,7 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.heads": set(),
     "core.npz_file": set(),
     "core.save_trace": set(),
+    "core.switches": set(),
     "core.system": set(),
     "core.config": set(),
     "core.bundled": set(),
@@ -49,7 +50,8 @@ CORE_DOORS: dict[str, set[str]] = {
         *("core.decoding", "core.trace", "core.evaluation"),
     },
     "core.training": {
-        *("core.config", "core.presets", "core.device", "core.model", "core.text", "core.corpus"),
+        *("core.config", "core.bundled", "core.presets", "core.device"),
+        *("core.model", "core.text", "core.corpus"),
         *("core.decoding", "core.trace", "core.checkpoints", "core.evaluation"),
     },
 }
@@ -62,7 +64,7 @@ APP_VALUES = {
     *("core.decoding.beam_tree", "core.decoding.penalty"),
     *("core.checkpoints.kinds", "core.checkpoints.provenance"),
     "core.model.product_choice",
-    "core.system",
+    *("core.switches", "core.system"),
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
     *("core.training.probe", "core.training.probe_log", "core.training.run_folder"),
     *("core.training.jsonl", "core.training.lines"),

@@ -100,7 +100,8 @@ class Pass:
         queries, keys = self.queries(kind).shape[1], self.keys(kind).shape[1]
         real_queries = _real(self.query_lengths(kind), queries)
         allowed = real_queries[:, :, None] & _real(self.key_lengths(kind), keys)[:, None, :]
-        return allowed.tril() if kind is AttentionKind.DECODER_SELF else allowed
+        masked = kind is AttentionKind.DECODER_SELF and self.config.decoder_mask
+        return allowed.tril() if masked else allowed
 
     def weights(self, kind: AttentionKind, layer: int) -> Tensor:
         """Return the weights [B, H, Q, K]; rows of real queries add up to 1, all other cells are

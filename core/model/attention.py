@@ -26,6 +26,7 @@ def attend(
     allowed: Tensor | None = None,
     *,
     causal: bool = False,
+    scale: float | None = None,
 ) -> Tensor:
     """Return softmax(q kᵀ / √d_k) v (eq. 1), by torch's fused kernel.
 
@@ -34,12 +35,13 @@ def attend(
         allowed: boolean, broadcastable to [B, H, Q, K]. A query that may attend to nothing gets
             zeros.
         causal: query i may attend to keys 0 … i (Q = K); not together with ``allowed``.
+        scale: multiplies q kᵀ in place of 1 / √d_k.
 
     Returns:
         [B, H, Q, d_v]
     """
     output: Tensor = F.scaled_dot_product_attention(
-        query, key, value, attn_mask=allowed, is_causal=causal
+        query, key, value, attn_mask=allowed, is_causal=causal, scale=scale
     )
     return output
 
@@ -78,6 +80,7 @@ class _Attention(nn.Module):
         self.d_k = d_k
         self.d_v = d_v
         self.output = _linear(len(heads) * d_v, d_model, bias)
+        self.scale: float | None = None  # set by ``core.model.switched.switched``
         # Both are set by ``core.model.gates.gated``.
         self.gate: Tensor | None = None  # on the heads' outputs
         self.query_gate: Tensor | None = None  # 0 for an even head
@@ -144,7 +147,10 @@ class SelfAttention(_Attention):
         heads = self.project(x)
         if recorded is not None:
             recorded.append(heads)
-        return self.merge(attend(heads.query, heads.key, heads.value, allowed, causal=causal))
+        attended = attend(
+            heads.query, heads.key, heads.value, allowed, causal=causal, scale=self.scale
+        )
+        return self.merge(attended)
 
 
 class CrossAttention(_Attention):
@@ -174,4 +180,4 @@ class CrossAttention(_Attention):
         query = self.gated_query(self.split(self.query(x), self.d_k))
         if recorded is not None:
             recorded.append(Projections(query, key, value))
-        return self.merge(attend(query, key, value, allowed))
+        return self.merge(attend(query, key, value, allowed, scale=self.scale))

@@ -111,12 +111,19 @@ class DecoderLayer(nn.Module):
         memory: Tensor,
         source_allowed: Tensor | None,
         recording: Recording | None = None,
+        target_allowed: Tensor | None = None,
     ) -> Tensor:
-        """Decode: x [B, T, D], memory [B, S, D], source_allowed [B, 1, 1, S] → [B, T, D]."""
+        """Decode: x [B, T, D], memory [B, S, D], source_allowed [B, 1, 1, S] → [B, T, D].
+
+        target_allowed [B, 1, 1, T] takes the place of the causal mask.
+        """
         decoder_self = recording.decoder_self if recording else None
         cross = recording.cross if recording else None
         x = self.self_attention_residual(
-            x, lambda y: self.self_attention(y, causal=True, recorded=decoder_self)
+            x,
+            lambda y: self.self_attention(
+                y, target_allowed, causal=target_allowed is None, recorded=decoder_self
+            ),
         )
         x = self.cross_attention_residual(
             x, lambda y: self.cross_attention(y, memory, source_allowed, cross)

@@ -122,7 +122,7 @@ class LayerStep:
         cache.new_values.copy_(self._split(value, own, own.d_v))
         if recording is not None:
             recording.decoder_self.append(Projections(query, cache.keys, cache.values))
-        heads = attend(query, cache.keys, cache.values, cache.past)
+        heads = attend(query, cache.keys, cache.values, cache.past, scale=own.scale)
         return self._own_output(self._concatenate(heads, own))
 
     def _attend_to_source(
@@ -132,7 +132,9 @@ class LayerStep:
         query = cross.gated_query(self._split(self._query(x), cross, cross.d_k))
         if recording is not None:
             recording.cross.append(Projections(query, cache.cross_keys, cache.cross_values))
-        heads = attend(query, cache.cross_keys, cache.cross_values, cache.source_allowed)
+        heads = attend(
+            query, cache.cross_keys, cache.cross_values, cache.source_allowed, scale=cross.scale
+        )
         return self._cross_output(self._concatenate(heads, cross))
 
     def _feed_forward(self, x: Tensor) -> Tensor:

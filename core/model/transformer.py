@@ -21,6 +21,7 @@ from core.model.positions import NoPositions, Positions, positions
 from core.model.product import Product
 from core.model.recording import Recording
 from core.model.step import DecoderStep
+from core.switches import Scaling
 
 
 class Transformer(nn.Module):
@@ -58,6 +59,9 @@ class Transformer(nn.Module):
         self.decoder = nn.ModuleList(
             DecoderLayer(config, number) for number in range(config.decoder_layers)
         )
+        # Both are changed by ``core.model.switched.switched``.
+        self.scaling = Scaling.ON
+        self.masked = config.decoder_mask
         self.encoder_norm = self._final_norm()
         self.decoder_norm = self._final_norm()
 
@@ -98,8 +102,9 @@ class Transformer(nn.Module):
         if self.config.decoder_start == "zero":
             x = torch.cat([torch.zeros_like(x[:, :1]), x[:, 1:]], dim=1)
         x = self._positioned(x)
+        target_allowed = None if self.masked else self._real_targets(target_in)
         for layer in self.decoder:
-            x = layer(x, memory, allowed, recording)
+            x = layer(x, memory, allowed, recording, target_allowed)
         hidden: Tensor = self.decoder_norm(x)
         return hidden
 
@@ -195,6 +200,12 @@ class Transformer(nn.Module):
         if looks and bool(allowed.all()):
             return None
         return allowed[:, None, None, :]
+
+    def _real_targets(self, target_in: Tensor) -> Tensor:
+        """Return which target positions are no padding, [B, 1, 1, T]; the first one never is."""
+        real = target_in != self.config.pad_id
+        real[:, 0] = True
+        return real[:, None, None, :]
 
     def _positioned(self, embedded: Tensor) -> Tensor:
         """Embeddings [B, n, D], scaled and with positions (3.4, 3.5)."""

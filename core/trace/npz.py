@@ -5,8 +5,9 @@ Arrays: ``source_tokens`` [S] and ``target_tokens`` [T] (text), ``encoder_self``
 needed. The map of a head that was pruned has NaN in every cell. More may be there:
 ``predicted_tokens`` [T], ``log_probabilities`` [T], ``text``, ``translation``,
 ``special_tokens``, which names those of the tokens that are no words, ``word_mark``, how the
-tokens say where words are, and ``gates``, the heads that were off, scaled or even.
-docs/traces.md shows how other programs write them; arrays of other names are left alone.
+tokens say where words are, ``gates``, the heads that were off, scaled or even, and ``switches``,
+whether scaling or mask were switched. docs/traces.md shows how other programs write them; arrays of
+other names are left alone.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from core.errors import UserError
 from core.files import atomic_write
 from core.heads import Gate, Head, read_gate, write_gate
 from core.npz_file import NpzArrays, open_npz
+from core.switches import Switches, read_switches
 from core.text.tokens import WORD_START, Token, TokenKind
 from core.text.words import written
 from core.trace.pieces import WORD_MARKS, located, read_tokens, without_gaps, word_mark
@@ -33,6 +35,7 @@ _ROW_SUM_TOLERANCE = 1e-2
 _TOKENS = ("source_tokens", "target_tokens", "predicted_tokens")
 _SPECIALS = "special_tokens"
 _GATES = "gates"
+_SWITCHES = "switches"
 _WORD_MARK = "word_mark"
 
 
@@ -80,6 +83,8 @@ def save_npz(
         values["log_probabilities"] = trace.log_probabilities
     if trace.gates:
         values[_GATES] = np.array([write_gate(*gate) for gate in trace.gates.items()])
+    if not trace.switches.intact:
+        values[_SWITCHES] = np.array(trace.switches.changes())
 
     values |= more or {}
 
@@ -131,8 +136,9 @@ def load_npz(path: str | Path) -> Trace:
             raise UserError(f"{path} contains no attention; it needs at least one of {names}.")
         _check_shapes(path, file, kinds)
         pieces = {name: _texts(path, file, name) for name in (*_TOKENS, _SPECIALS)}
+        switches = _switches(path, file)
         attention: dict[AttentionKind, Attention] = {
-            kind: _stored(_maps(path, file, kind)) for kind in kinds
+            kind: _stored(_maps(path, file, kind, masked=switches.mask)) for kind in kinds
         }
         log_probabilities = _log_probabilities(path, file)
         gates = _gates(path, file)
@@ -149,6 +155,7 @@ def load_npz(path: str | Path) -> Trace:
         text=text,
         translation=translation or written(predicted or target),
         gates=gates,
+        switches=switches,
     )
 
 
@@ -247,6 +254,13 @@ def _gates(path: Path, file: NpzArrays) -> dict[Head, Gate]:
         raise UserError(f"{path}: {_GATES}: {error}") from error
 
 
+def _switches(path: Path, file: NpzArrays) -> Switches:
+    try:
+        return read_switches(tuple(_texts(path, file, _SWITCHES)))
+    except UserError as error:
+        raise UserError(f"{path}: {_SWITCHES}: {error}") from error
+
+
 def _log_probabilities(path: Path, file: NpzArrays) -> NDArray[np.float32] | None:
     name = "log_probabilities"
     if name not in file.names:
@@ -260,7 +274,7 @@ def _log_probabilities(path: Path, file: NpzArrays) -> NDArray[np.float32] | Non
     return numbers
 
 
-def _maps(path: Path, file: NpzArrays, kind: AttentionKind) -> NDArray[np.float32]:
+def _maps(path: Path, file: NpzArrays, kind: AttentionKind, *, masked: bool) -> NDArray[np.float32]:
     """[L, H, Q, K], cell by cell what softmax can give."""
     weights = np.ascontiguousarray(file.read(kind.value), dtype=np.float32)
     pruned = _pruned(weights)
@@ -269,12 +283,17 @@ def _maps(path: Path, file: NpzArrays, kind: AttentionKind) -> NDArray[np.float3
             f"{path}: {kind.value} consists of NaN values only; save the model's attention weights."
         )
     for layer, head in np.argwhere(~pruned).tolist():
-        _check_map(path, kind, (layer, head), weights[layer, head])
+        _check_map(path, kind, (layer, head), weights[layer, head], masked=masked)
     return weights
 
 
 def _check_map(
-    path: Path, kind: AttentionKind, head: tuple[int, int], weights: NDArray[np.float32]
+    path: Path,
+    kind: AttentionKind,
+    head: tuple[int, int],
+    weights: NDArray[np.float32],
+    *,
+    masked: bool,
 ) -> None:
     def place(*cell: int) -> str:
         return f"{kind.value}[{', '.join(map(str, (*head, *cell)))}]"
@@ -293,7 +312,8 @@ def _check_map(
             f"{path}: {kind.value} has rows that do not add up to 1, such as {place(query)}, "
             f"{sums[query]:g}; save what softmax returned, without dropout and without padding."
         )
-    if kind is AttentionKind.DECODER_SELF and np.triu(weights, 1).max() > _ROW_SUM_TOLERANCE:
+    causal = kind is AttentionKind.DECODER_SELF and masked
+    if causal and np.triu(weights, 1).max() > _ROW_SUM_TOLERANCE:
         raise UserError(
             f"{path}: decoder_self has weight on later tokens, which a decoder masks; save one "
             "text without padding, or save maps without a mask as encoder_self with "

@@ -38,7 +38,7 @@ def pooled_weights(trace: Trace, head: Head, size: int) -> Floats:
     projections = attention.projections[head.layer]
     query, key = projections.query[head.head], projections.key[head.head]
     queries, keys = len(query), len(key)
-    scaled = key / np.float32(key.shape[-1] ** 0.5)  # [K, d_k]
+    scaled = key / attention.divisor(head.layer)  # [K, d_k]
     bounds = [*block_edges(keys, size).tolist(), keys]
     by_query = np.empty((len(bounds) - 1, queries), np.float32)  # [B, Q]
     buffer = np.empty(keys * min(_QUERIES, queries), np.float32)

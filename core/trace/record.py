@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.config import ModelConfig
 from core.decoding.config import GREEDY, SearchConfig
 from core.decoding.draft import greedy_from, known_tokens
 from core.decoding.hypothesis import Hypothesis
@@ -22,6 +21,7 @@ from core.decoding.search import proceed, require_usable, search_memory, source_
 from core.errors import UserError
 from core.model.gates import gates_of
 from core.model.recording import Projections, Recording
+from core.model.switched import switches_of
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
 from core.text.tokens import Token
@@ -120,7 +120,7 @@ def _translated(
     memory, source = encoded.memory, encoded.source
     longest = search.longest_output(source.shape[1], model.config)
     draft = draft[: longest - 1]
-    if not draft or search.beam > 1:
+    if not draft or search.beam > 1 or not model.masked:  # such a pass would see what follows
         return search_memory(model, memory, source, search, check)[0][0], None
     for number in range(1, _MOST_DRAFTS + 1):
         decoded = _decoded(model, encoded, [model.config.bos_id, *draft])
@@ -236,6 +236,7 @@ def _trace(
         text=text,
         translation=translation,
         gates=gates_of(model),
+        switches=switches_of(model),
     )
 
 
@@ -258,15 +259,16 @@ def _attention(
         AttentionKind.CROSS: decoder.cross,
     }
     return {
-        kind: _computed(model.config, kind, layers)
+        kind: _computed(model, kind, layers)
         for kind, layers in recorded.items()
         if any(one.query.shape[1] for one in layers)
     }
 
 
 def _computed(
-    config: ModelConfig, kind: AttentionKind, layers: Sequence[Projections]
+    model: Transformer, kind: AttentionKind, layers: Sequence[Projections]
 ) -> ComputedAttention:
+    config = model.config
     kept = tuple(config.kept_heads(kind, layer) for layer in range(len(layers)))
     heads = config.heads(kind)
     return ComputedAttention(
@@ -276,8 +278,9 @@ def _computed(
             )
             for one, of in zip(layers, kept, strict=True)
         ),
-        causal=kind is AttentionKind.DECODER_SELF,
+        causal=kind is AttentionKind.DECODER_SELF and model.masked,
         kept=kept if config.pruned_heads else None,
+        scaling=model.scaling,
     )
 
 

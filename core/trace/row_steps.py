@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import UserError
+from core.switches import Scaling
 from core.trace.trace import Booleans, ComputedAttention, Head, Trace
 
 Doubles = NDArray[np.float64]
@@ -25,7 +26,7 @@ class RowSteps:
         keys: k, [K, d_k].
         values: v, [K, d_v].
         allowed: [K], True where the mask lets the query attend.
-        divisor: √d_k, or 1 where the scaling is left out.
+        divisor: √d_k as the paper has it, d_k where it is taken twice, or 1 where it is left out.
         sums: q·k, [K].
         scores: q·k / divisor, [K], before the mask.
         exponentials: exp(score − the largest allowed score), [K]; 0 where masked.
@@ -78,6 +79,7 @@ def row_steps(trace: Trace, head: Head, query: int) -> RowSteps:
         layer.key[head.head].astype(np.float64),
         layer.value[head.head].astype(np.float64),
         trace.allowed(head.kind)[query],
+        attention.scaling,
     )
 
 
@@ -91,10 +93,16 @@ def scaling_effects(trace: Trace, head: Head) -> Doubles:
     return np.array([steps.entropy - steps.unscaled().entropy for steps in rows])
 
 
-def attend_row(query: Doubles, keys: Doubles, values: Doubles, allowed: Booleans) -> RowSteps:
+def attend_row(
+    query: Doubles,
+    keys: Doubles,
+    values: Doubles,
+    allowed: Booleans,
+    scaling: Scaling = Scaling.ON,
+) -> RowSteps:
     """Compute the steps of a row from query [d_k], keys [K, d_k], values [K, d_v] and allowed
     [K]."""
-    return _steps(query, keys, values, allowed, keys @ query, float(np.sqrt(len(query))))
+    return _steps(query, keys, values, allowed, keys @ query, scaling.divisor(len(query)))
 
 
 def _steps(

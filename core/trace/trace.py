@@ -17,6 +17,7 @@ from core.errors import UserError
 from core.heads import AttentionKind as AttentionKind
 from core.heads import Gate as Gate
 from core.heads import Head as Head
+from core.switches import INTACT, Scaling, Switches
 from core.text.tokens import Token
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -58,16 +59,24 @@ class ComputedAttention:
     """Attention that computes softmax(q kᵀ / √d_k) on demand (paper eq. 1): memory O(n·d), never n
     × n for every head.
 
-    ``kept``: the heads of each layer that were not pruned; None if none was.
+    Attributes:
+        causal: whether a query may attend to keys up to its own position only.
+        kept: the heads of each layer that were not pruned; None if none was.
+        scaling: by what q kᵀ was divided in the pass.
     """
 
     projections: tuple[LayerProjections, ...]
     causal: bool = False
     kept: tuple[tuple[int, ...], ...] | None = None
+    scaling: Scaling = Scaling.ON
 
     @property
     def layers(self) -> int:
         return len(self.projections)
+
+    def divisor(self, layer: int) -> np.float32:
+        """Return by what the layer's products q·k are divided: √d_k, unless that was switched."""
+        return np.float32(self.scaling.divisor(self.projections[layer].query.shape[-1]))
 
     def heads(self, layer: int) -> Sequence[int]:
         if self.kept is not None:
@@ -78,7 +87,7 @@ class ComputedAttention:
         """Return q·k / √d_k before mask and softmax: [Q, K], or [K] of one query."""
         one = self.projections[layer]
         rows = one.query[head] if query is None else one.query[head, query]
-        scaled = rows @ one.key[head].T / np.float32(one.query.shape[-1] ** 0.5)
+        scaled = rows @ one.key[head].T / self.divisor(layer)
         return np.asarray(scaled, dtype=np.float32)
 
     def weights(self, layer: int, head: int, query: int | None = None) -> Floats:
@@ -105,7 +114,7 @@ class ComputedAttention:
         """
         one = self.projections[layer]
         queries = one.query[head]
-        keys = np.ascontiguousarray(one.key[head].T) / np.float32(queries.shape[-1] ** 0.5)
+        keys = np.ascontiguousarray(one.key[head].T) / self.divisor(layer)
         buffer = np.empty((min(BLOCK, len(queries)), keys.shape[-1]), np.float32)
         for start in range(0, len(queries), BLOCK):
             rows = queries[start : start + BLOCK]
@@ -116,7 +125,7 @@ class ComputedAttention:
         """Return the weights of all heads of a layer by one product, [H, Q, K]."""
         one, heads = self.projections[layer], list(self.heads(layer))
         query = one.query[heads]
-        key = one.key[heads] / np.float32(query.shape[-1] ** 0.5)
+        key = one.key[heads] / self.divisor(layer)
         scores = query @ key.swapaxes(-2, -1)
         return self._softmax(np.asarray(scores, dtype=np.float32))
 
@@ -173,6 +182,7 @@ class Trace:
             has one.
         gates: the heads that were not on in this pass, each with the factor on its output or
             ``EVEN``.
+        switches: how the scaling and the mask of the model were switched in this pass.
     """
 
     source_tokens: tuple[Token, ...]
@@ -183,6 +193,7 @@ class Trace:
     text: str = ""
     translation: str = ""
     gates: Mapping[Head, Gate] = field(default_factory=dict)
+    switches: Switches = INTACT
     # kept once asked for; not carried into a copy with other attention
     _allowed: dict[AttentionKind, Booleans] = field(
         init=False, default_factory=dict, repr=False, compare=False
@@ -284,7 +295,7 @@ class Trace:
         if kind not in self._allowed:
             shape = (len(self.query_tokens(kind)), len(self.key_tokens(kind)))
             everything = np.broadcast_to(np.True_, shape)
-            causal = kind is AttentionKind.DECODER_SELF
+            causal = kind is AttentionKind.DECODER_SELF and self.switches.mask
             self._allowed[kind] = _causal(shape[0]) if causal else everything
         return self._allowed[kind]
 

@@ -43,10 +43,17 @@ def test_exact_parameters(name: str) -> None:
         assert Transformer(preset(name).model).parameter_count() == PARAMETERS[name]
 
 
-def test_a_preset_without_positions_changes_nothing_else() -> None:
-    assert preset("no-positions").differences(preset("plain")) == {
-        "positions": ("none", "sinusoidal")
-    }
+@pytest.mark.parametrize(
+    ("name", "difference"),
+    [
+        ("no-mask", {"decoder_mask": (False, True)}),
+        ("no-positions", {"positions": ("none", "sinusoidal")}),
+    ],
+)
+def test_a_preset_without_a_part_changes_nothing_else(
+    name: str, difference: dict[str, tuple[object, object]]
+) -> None:
+    assert preset(name).differences(preset("plain")) == difference
 
 
 def test_the_rows_of_table_3_change_one_thing() -> None:

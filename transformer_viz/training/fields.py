@@ -45,7 +45,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Machine": ("threads", "product", "tf32", "compile"),
     "Model size": (
         *("d_k", "d_v", "activation", "norm", "norm_epsilon", "bias", "output_bias"),
-        *("shared_embeddings", "scale_embedding", "decoder_start"),
+        *("shared_embeddings", "scale_embedding", "decoder_start", "decoder_mask"),
     ),
     "Positions": ("positions", "position_layout", "position_denominator", "max_positions"),
     "Special token ids": ("pad_id", "unk_id", "bos_id", "eos_id"),

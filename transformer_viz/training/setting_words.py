@@ -181,6 +181,11 @@ WORDS: dict[str, Words] = {
         "sinusoidal (section 3.5), learned (Table 3, row E), rotary, which turns queries and keys "
         "by their position (RoFormer), or none.",
     ),
+    "decoder_mask": Words(
+        "Decoder mask",
+        "Keep target positions from attending to later ones (section 3.2.3). Without it, the model "
+        "sees each answer in training and has nothing to see when it translates.",
+    ),
     "position_layout": Words(
         "Position layout",
         "interleaved puts sine on even and cosine on odd columns, as the paper does; halves puts "

@@ -22,12 +22,19 @@ Sublayer = Callable[[Array], Array]
 
 
 class Reference:
-    """After a pass, ``maps[kind][layer][head]`` holds each attention map [Q, K]."""
+    """After a pass, ``maps[kind][layer][head]`` holds each attention map [Q, K].
+
+    Attributes:
+        divisor: of the products q · k, from d_k.
+        masked: whether target positions see no later ones.
+    """
 
     def __init__(self, config: ModelConfig, weights: Mapping[str, Array]) -> None:
         """``weights``: the model's parameters by name, matrices as [out, in]."""
         self.config = config
         self.weights = weights
+        self.divisor: Callable[[int], float] = math.sqrt
+        self.masked = config.decoder_mask
         self.maps: dict[str, list[list[Array]]] = defaultdict(list)
 
     def logits(self, source: Sequence[int], target_in: Sequence[int]) -> Array:
@@ -48,7 +55,7 @@ class Reference:
         x = self.embed(target_table, target_in, start=self.config.decoder_start)
         for layer in range(self.config.decoder_layers):
             name = f"decoder.{layer}"
-            x = self.self_attention_block(name, "decoder_self", x, causal=True)
+            x = self.self_attention_block(name, "decoder_self", x, causal=self.masked)
             x = self.cross_attention_block(name, x, memory)
             x = self.feed_forward_block(name, x)
         hidden = self.final_norm("decoder_norm", x)
@@ -149,7 +156,7 @@ class Reference:
             q, k = query[:, of_keys], key[:, of_keys]
             if self.config.positions == "rotary" and kind != "cross":
                 q, k = rotated(q), rotated(k)
-            maps.append(attention_map(q, k, causal=causal))
+            maps.append(attention_map(q, k, self.divisor(d_k), causal=causal))
             outputs.append(maps[-1] @ value[:, of_values])
         self.maps[kind].append(maps)
         return self.linear(f"{name}.output", np.concatenate(outputs, axis=1))
@@ -176,12 +183,12 @@ def rotated(x: Array) -> Array:
     return np.array(rows)
 
 
-def attention_map(query: Array, key: Array, *, causal: bool) -> Array:
-    """softmax(QKᵀ / √d_k) of one head, cell by cell: query [Q, d_k], key [K, d_k] → [Q, K]."""
+def attention_map(query: Array, key: Array, divisor: float, *, causal: bool) -> Array:
+    """softmax(QKᵀ / divisor) of one head, cell by cell: query [Q, d_k], key [K, d_k] → [Q, K]."""
     weights = np.zeros((len(query), len(key)))
     for i, q in enumerate(query):
         seen = i + 1 if causal else len(key)
-        exponentials = [math.exp(q @ key[j] / math.sqrt(len(q))) for j in range(seen)]
+        exponentials = [math.exp(q @ key[j] / divisor) for j in range(seen)]
         for j, exponential in enumerate(exponentials):
             weights[i, j] = exponential / sum(exponentials)
     return weights

@@ -30,6 +30,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "rotary positions": {"positions": "rotary"},
     "rotary positions, wide": {"positions": "rotary", "d_k": 6, "d_v": 3, "norm": "pre"},
     "no positions": {"positions": "none"},
+    "no decoder mask": {"decoder_mask": False},
     "target and output shared": {"shared_embeddings": "target"},
     "nothing shared": {"shared_embeddings": "none", "positions": "learned"},
     "inputs shared": {"shared_embeddings": "inputs", "output_bias": True},
@@ -86,6 +87,8 @@ def test_recorded_queries_and_keys_give_the_maps_of_the_formulas(changes: dict[s
         model.decode(target_in, model.encode(source, recording), source, recording)
     allowed = model.source_allowed(source)
     causal = torch.ones(7, 7).tril().bool()
+    if not model.config.decoder_mask:
+        causal = (target_in != model.config.pad_id)[:, None, None]
     for sentence, (s, t) in enumerate(zip(SOURCE_LENGTHS, TARGET_LENGTHS, strict=True)):
         reference = reference_of(model)
         reference.logits(source[sentence, :s].tolist(), target_in[sentence, :t].tolist())

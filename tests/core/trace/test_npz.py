@@ -10,6 +10,7 @@ import pytest
 
 from core.errors import UserError
 from core.heads import EVEN
+from core.switches import Scaling, Switches
 from core.text.tokens import Token, TokenKind
 from core.trace.npz import load_npz, maps_size, save_npz
 from core.trace.trace import (
@@ -240,6 +241,7 @@ def test_weights_of_any_precision_are_read(path: Path, dtype: type[np.floating[A
         ({"log_probabilities": np.array([-1.0, np.nan, -1.0])}, "log_probabilities has entries"),
         ({"log_probabilities": np.array([-1.0, 0.5, -1.0])}, "log_probabilities has entries"),
         ({"gates": np.array(["cross.0"])}, "gates: 'cross.0' names no head"),
+        ({"switches": np.array(["mask=no"])}, "switches: 'mask=no' names no switch"),
         ({"gates": np.array(["cross.0.0=off"])}, "gates: .*'off' is neither a finite number"),
         ({"decoder_self": np.full((1, 1, T, T), 1 / T)}, "decoder_self has weight on later tokens"),
         ({"source_tokens": np.array([{}] * S, dtype=object)}, "source_tokens cannot be read"),
@@ -256,6 +258,17 @@ def test_a_trace_that_lacks_something_can_be_saved_and_loaded(path: Path, missin
     absent: dict[str, Any] = {"predicted_tokens": (), "log_probabilities": None}
     save_npz(trace(**{missing: absent[missing]}), path)
     assert getattr(load_npz(path), missing) == absent[missing]
+
+
+def test_a_trace_without_a_mask_says_so_and_keeps_what_was_seen(path: Path) -> None:
+    switches = Switches(scaling=Scaling.TWICE, mask=False)
+    seen = ComputedAttention(projections(3, T, T, 2))
+    save_npz(trace(attention={AttentionKind.DECODER_SELF: seen}, switches=switches), path)
+    loaded = load_npz(path)
+    assert loaded.switches == switches
+    assert loaded.allowed(AttentionKind.DECODER_SELF).all()
+    expected = seen.weights(1, 2)
+    assert np.array_equal(loaded.weights(AttentionKind.DECODER_SELF, 1, 2), expected)
 
 
 @pytest.mark.parametrize("kind", AttentionKind)

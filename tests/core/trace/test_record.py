@@ -15,10 +15,14 @@ from core.heads import Head
 from core.model.attention import attention_weights
 from core.model.gates import Gates, gated
 from core.model.recording import Projections, Recording
+from core.model.switched import switched
 from core.model.transformer import Transformer
+from core.switches import Scaling, Switches
 from core.text.sentence_pieces import train_tokenizer
 from core.text.tokens import TokenKind
+from core.trace.pooled import pooled_weights
 from core.trace.record import trace_hypothesis, trace_text
+from core.trace.row_steps import row_steps
 from core.trace.trace import AttentionKind, ComputedAttention, Trace
 from tests.core.model.small import small_transformer
 
@@ -115,6 +119,41 @@ def test_another_translation_can_be_recorded(target: str) -> None:
     (forced,) = score_targets(one, [TOKENIZER.encode(TEXT)], [ids])
     assert trace.log_probabilities is not None
     np.testing.assert_allclose(trace.log_probabilities, forced.numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("scaling", Scaling)
+def test_the_maps_of_a_switched_model_are_those_of_its_pass(scaling: Scaling) -> None:
+    one, switches = model(), Switches(scaling=scaling, mask=False)
+    masked = trace_text(one, TOKENIZER, TEXT, search=SHORT)
+    with switched(one, switches):
+        trace = trace_text(one, TOKENIZER, TEXT, search=SHORT, draft=(5, 6, 7))
+        passed = recorded(one, trace)
+        (forced,) = score_targets(
+            one, [TOKENIZER.encode(TEXT)], [[token.id for token in trace.predicted_tokens[:-1]]]
+        )
+    assert trace.switches == switches
+    if scaling is Scaling.ON:
+        assert trace.translation == masked.translation
+    assert trace.log_probabilities is not None
+    np.testing.assert_allclose(trace.log_probabilities, forced.numpy(), atol=1e-5)
+    for kind, (layers, _causal) in passed.items():
+        assert trace.allowed(kind).all()
+        for layer, projections in enumerate(layers):
+            query, key = projections.query[0].double(), projections.key[0].double()
+            products = query @ key.transpose(-2, -1) / scaling.divisor(query.shape[-1])
+            expected = torch.softmax(products, dim=-1).numpy()
+            found = trace.layer_weights(kind, layer)
+            np.testing.assert_allclose(found, expected, atol=1e-5)
+            np.testing.assert_allclose(trace.weights(kind, layer, 1), expected[1], atol=1e-5)
+            np.testing.assert_allclose(trace.row(kind, layer, 1, 0), expected[1, 0], atol=1e-5)
+            np.testing.assert_allclose(
+                trace.scores(kind, layer, 1), products[1].numpy(), atol=1e-4, rtol=1e-5
+            )
+            head = Head(kind, layer, 1)
+            np.testing.assert_allclose(pooled_weights(trace, head, 99), expected[1], atol=1e-5)
+            steps = row_steps(trace, head, 0)
+            np.testing.assert_allclose(steps.weights, expected[1, 0], atol=1e-5)
+            assert steps.divisor == scaling.divisor(query.shape[-1])
 
 
 def test_a_trace_knows_the_gates_that_it_was_made_with() -> None:
