@@ -16,6 +16,7 @@ from core.errors import UserError
 from core.text.tokens import Token, TokenKind
 from core.trace.doubts import Uptake
 from core.trace.positions import PositionTable
+from core.trace.states import StackStates, States, Sublayer, SublayerState
 from core.trace.trace import AttentionKind, Head, StoredAttention, Trace
 from core.trace.variant import Variant
 from transformer_viz.engine.engine import Engine
@@ -94,6 +95,7 @@ class FakeBackend:
         self.compared: list[tuple[Path, str]] = []
         self.asked: list[tuple[str, Search, bool, int | None]] = []  # of `what_if`
         self.decomposed: list[Trace] = []  # by `contributions`
+        self.recorded: list[tuple[Trace, Sequence[int], Sequence[int]]] = []  # by `states`
         self.measured: list[tuple[str, int]] = []  # by `sentence_effects`
         self.asked_about: list[Trace] = []  # by `uptakes`
         self.busy = threading.Event()
@@ -176,6 +178,23 @@ class FakeBackend:
             for kind in kinds
         }
         return Contributions(trace, lengths, norms, rollout(trace), 0.0)
+
+    def states(
+        self, trace: Trace, source: Sequence[int], target: Sequence[int], context: Context
+    ) -> States:
+        """Each vector holds the number of its position in both of its dimensions."""
+        self.recorded.append((trace, source, target))
+        self.busy.set()
+        self.gate.wait(10)
+
+        def stack(positions: Sequence[int]) -> StackStates:
+            vectors = np.repeat(np.array(positions, np.float32)[:, None], 2, axis=1)
+            sublayer = SublayerState(
+                Sublayer.SELF_ATTENTION, False, vectors, vectors, vectors, vectors
+            )
+            return StackStates(tuple(positions), vectors, vectors, ((sublayer,),), vectors)
+
+        return States(stack(source), stack(target))
 
     def candidates(
         self, text: str, ids: Sequence[int], context: Context

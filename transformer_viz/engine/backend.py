@@ -25,6 +25,7 @@ from core.remote.hub_cache import model_name
 from core.text.tokens import TokenKind
 from core.trace.doubts import Uptake
 from core.trace.positions import PositionTable
+from core.trace.states import States
 from core.trace.trace import Trace
 from core.trace.variant import Variant
 from transformer_viz.engine.resolution import ItPair, ItSentence, Resolution, famous_pairs
@@ -84,6 +85,12 @@ class Backend(Protocol):
 
     def contributions(self, trace: Trace, context: Context) -> Contributions:
         """What attention moved in the pass that made the trace."""
+        ...
+
+    def states(
+        self, trace: Trace, source: Sequence[int], target: Sequence[int], context: Context
+    ) -> States:
+        """Return the residual stream of the trace at these positions of either side."""
         ...
 
     def uptakes(
@@ -273,6 +280,13 @@ class TorchBackend:
 
         return decompose(self._ready().model, trace, context.check)
 
+    def states(
+        self, trace: Trace, source: Sequence[int], target: Sequence[int], context: Context
+    ) -> States:
+        from core.trace.record_states import record_states
+
+        return record_states(self._ready().model, trace, source=source, target=target)
+
     def uptakes(
         self, trace: Trace, function_words: frozenset[str], context: Context
     ) -> tuple[Uptake, ...]:
@@ -453,6 +467,7 @@ def _info(kind: Kind, path: Path, checkpoint: Checkpoint) -> ModelInfo:
         encoder_heads=config.encoder_heads,
         decoder_heads=config.decoder_heads,
         d_model=config.d_model,
+        config=config,
         parameters=checkpoint.model.parameter_count(),
         provenance=checkpoint.provenance,
         vocabulary=hashlib.sha256(checkpoint.tokenizer.identity).hexdigest(),

@@ -14,6 +14,7 @@ from transformer_viz.compare.comparison import Comparison
 from transformer_viz.decoding.hypotheses_desk import Decoding
 from transformer_viz.engine.engine import Engine, Explanation
 from transformer_viz.engine.quantities import Quantities
+from transformer_viz.engine.recorded_states import RecordedStates
 from transformer_viz.engine.transfers import Transfers
 from transformer_viz.gates.gate_effect import GateEffect
 from transformer_viz.gates.gating import Gating
@@ -87,6 +88,7 @@ class Controller(Explorer):
         )
         self.what_if = WhatIf(session, engine, lambda: self.search, self)
         self.quantities = Quantities(session, engine.ask, engine.cancel, self)
+        self.states = RecordedStates(session, engine, self)
         self.doubts = TranslationDoubts(session, engine, self)
         self.heads = HeadAnalysis(
             session, file.folder and file.folder / "heads", self, bundled=measured_heads()

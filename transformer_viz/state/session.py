@@ -14,6 +14,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from core.config import ModelConfig
 from core.text.passage import Passage
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.state.gates import ALL_ON, Gates, gates
@@ -37,7 +38,8 @@ class ModelInfo:
     `vocabulary`: the same for two models that cut texts into the same pieces. `pruned`: by
     `Head.code`, the heads that were taken out; the others keep their numbers. `languages`: tokens
     such as ``>>deu<<``, with one of which a text chooses the target language. `left_out`: the
-    entries of the provenance in the file that have the wrong form.
+    entries of the provenance in the file that have the wrong form. `config`: the whole shape; None
+    where only the numbers above are known.
     """
 
     name: str
@@ -53,6 +55,7 @@ class ModelInfo:
     pruned: frozenset[str] = frozenset()
     languages: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    config: ModelConfig | None = None
 
     @property
     def search(self) -> Search | None:
