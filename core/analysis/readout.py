@@ -175,6 +175,24 @@ def contributions_to(
 
 
 @torch.inference_mode()
+def mean_contributions(model: Transformer, direct: DirectParts) -> NDArray[np.float64]:
+    """Return what each part contributes to the logits of all words on average, and the output's
+    bias last: [N + 1]. Softmax ignores what all logits share."""
+    table, bias = model.output_embedding.weight, model.output_bias
+    mean = table.mean(dim=0, dtype=torch.float64)  # [D]
+    vectors = torch.from_numpy(direct.vectors).to(model.device)
+    last = torch.zeros_like(mean[0]) if bias is None else bias.mean(dtype=torch.float64)
+    return torch.cat([vectors @ mean, last[None]]).cpu().numpy()
+
+
+@torch.inference_mode()
+def logit_of(model: Transformer, states: States, index: int, id: int) -> float:
+    """Return the model's own logit of a word at a recorded target position."""
+    output = torch.from_numpy(states.decoder.output[index])
+    return float(model.logits(output.to(model.output_embedding.weight))[id])
+
+
+@torch.inference_mode()
 def pushed_words(
     model: Transformer, direct: DirectParts, indices: Sequence[int], count: int = TOP
 ) -> PushedWords:

@@ -6,7 +6,7 @@ off after it. Legend: n tokens, P recorded positions, D d_model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from core.decoding.search import proceed
 from core.errors import UserError
 from core.model.layers import DecoderLayer, EncoderLayer, Residual
 from core.model.product import Linear
@@ -30,12 +31,14 @@ def record_states(
     *,
     source: Sequence[int] | None = None,
     target: Sequence[int] | None = None,
+    check: Callable[[], None] = proceed,
 ) -> States:
     """Run the model over the trace's own tokens and keep its states, O(P·D) for each sub-layer.
 
     Args:
         model: the one that made the trace, in evaluation mode, gated alike.
         source, target: the positions to record on each side; None for all of them.
+        check: called before every sub-layer; what it raises ends the work.
 
     Raises:
         UserError: the trace does not come from a model.
@@ -50,7 +53,10 @@ def record_states(
     )
     rows = _rows(trace.source_tokens, source), _rows(trace.target_tokens, target)
     encoder, decoder = list(model.encoder_layers()), list(model.decoder_layers())
-    with _watched(encoder, rows[0]) as seen, _watched(decoder, rows[1]) as seen_by_decoder:
+    with (
+        _watched(encoder, rows[0], check) as seen,
+        _watched(decoder, rows[1], check) as seen_by_decoder,
+    ):
         memory = model.encode(source_ids)
         hidden = model.decode(target_ids, memory, source_ids)
     embedded = model.source_embedding(source_ids), model.target_embedding(target_ids)
@@ -78,7 +84,9 @@ class _Seen:
 
 
 @contextmanager
-def _watched(layers: Sequence[EncoderLayer | DecoderLayer], rows: Sequence[int]) -> Iterator[_Seen]:
+def _watched(
+    layers: Sequence[EncoderLayer | DecoderLayer], rows: Sequence[int], check: Callable[[], None]
+) -> Iterator[_Seen]:
     """What goes through these layers during the pass inside, at these rows."""
     seen = _Seen()
     index = torch.tensor(rows, dtype=torch.long)
@@ -87,6 +95,7 @@ def _watched(layers: Sequence[EncoderLayer | DecoderLayer], rows: Sequence[int])
         return x.flatten(0, -2)[index.to(x.device)]  # B = 1
 
     def keep_before(module: nn.Module, inputs: tuple[Any, ...]) -> None:
+        check()
         seen.before[module] = at_rows(inputs[0])
 
     def keep_normed(module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> None:

@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from core.analysis.composition import rollout
 from core.analysis.contributions import Contributions
+from core.analysis.direct import DirectParts, Part, Source
+from core.analysis.lens import LayerLens
 from core.decoding.beam_tree import BeamTree
 from core.errors import UserError
 from core.text.tokens import Token, TokenKind
@@ -21,6 +23,7 @@ from core.trace.trace import AttentionKind, Head, StoredAttention, Trace
 from core.trace.variant import Variant
 from transformer_viz.engine.engine import Engine
 from transformer_viz.engine.quantities import Quantities
+from transformer_viz.engine.readings import Lens, PushedWord, Pushes
 from transformer_viz.engine.resolution import Resolution, famous_pairs
 from transformer_viz.engine.sentence_effect import SentenceEffect, WholeSentence
 from transformer_viz.engine.worker import Context
@@ -31,6 +34,7 @@ from transformer_viz.state.session import ModelInfo, Phase, Search, Session
 from transformer_viz.state.settings import Settings, SettingsFile
 
 IT_HEAD = {"kind": "encoder_self", "layer": 1, "head": 2}
+DECODER = (AttentionKind.DECODER_SELF, AttentionKind.CROSS)
 GOOD = Path("good.safetensors")
 OTHER = Path("other.safetensors")
 
@@ -141,6 +145,49 @@ class FakeBackend:
 
     def measure_products(self, context: Context) -> None:
         pass
+
+    def lens(self, trace: Trace, states: States, context: Context) -> Lens:
+        """The word that the trace has next takes the lead in layer 1 at even rows, else in layer
+        2; below, it is second."""
+        rows, end = states.decoder.positions, trace.predicted_tokens[-1]
+        ids = np.zeros((3, len(rows), 2), np.int64)
+        probabilities = np.zeros((3, len(rows), 2), np.float32)
+        for index, row in enumerate(rows):
+            for layer in range(3):
+                own, other = trace.predicted_tokens[row].id, 4 + (row + 1) % 2
+                leads = layer > row % 2
+                ids[layer, index] = (own, other) if leads else (other, own)
+                probabilities[layer, index] = 0.5 + layer / 10, 0.25
+        tokens = {token.id: token for token in (*trace.predicted_tokens, *trace.source_tokens)}
+        ranks = np.ones((3, len(rows)), np.int64)
+        lens = LayerLens(ids, probabilities, probabilities[..., 0], ranks)
+        return Lens(lens, rows, {4: end, 5: end} | tokens)
+
+    def pushes(
+        self, trace: Trace, states: States, index: int, heads: Sequence[Head], context: Context
+    ) -> Pushes:
+        """A part for the embedding and one for each head, whose contribution is its number."""
+        row = states.decoder.positions[index]
+        every = [head for kind in DECODER for head in trace.every_head(kind)]
+        sublayers = {
+            AttentionKind.DECODER_SELF: Sublayer.SELF_ATTENTION,
+            AttentionKind.CROSS: Sublayer.CROSS_ATTENTION,
+        }
+        parts = (
+            Part(Source.EMBEDDING),
+            *(Part(Source.HEAD, head.layer, sublayers[head.kind], head) for head in every),
+        )
+        added = np.array([2.0, *(head.layer - head.head / 2 for head in every), 0.0])
+        return Pushes(
+            heads=tuple(heads),
+            up=(PushedWord(trace.source_tokens[0], 1.5),),
+            down=(PushedWord(trace.source_tokens[-1], -0.5),),
+            word=trace.predicted_tokens[row],
+            parts=DirectParts(parts, np.zeros((len(parts), 8)), 0.0),
+            contributions=added,
+            means=np.zeros(len(added)),
+            logit=float(added.sum()),
+        )
 
     def uptakes(
         self, trace: Trace, function_words: frozenset[str], context: Context

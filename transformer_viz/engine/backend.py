@@ -21,6 +21,7 @@ from core.checkpoints.kinds import Kind, recognise
 from core.decoding.beam_tree import BeamTree
 from core.errors import UserError
 from core.files import is_folder
+from core.heads import Head
 from core.remote.hub_cache import model_name
 from core.text.tokens import TokenKind
 from core.trace.doubts import Uptake
@@ -28,6 +29,7 @@ from core.trace.positions import PositionTable
 from core.trace.states import States
 from core.trace.trace import Trace
 from core.trace.variant import Variant
+from transformer_viz.engine.readings import Lens, PushedWord, Pushes
 from transformer_viz.engine.resolution import ItPair, ItSentence, Resolution, famous_pairs
 from transformer_viz.engine.sentence_effect import SentenceEffect, WholeSentence
 from transformer_viz.engine.worker import Context
@@ -90,7 +92,18 @@ class Backend(Protocol):
     def states(
         self, trace: Trace, source: Sequence[int], target: Sequence[int], context: Context
     ) -> States:
-        """Return the residual stream of the trace at these positions of either side."""
+        """Record the residual stream of these tokens in the pass that made the trace."""
+        ...
+
+    def lens(self, trace: Trace, states: States, context: Context) -> Lens:
+        """What each decoder layer would say at the recorded target positions."""
+        ...
+
+    def pushes(
+        self, trace: Trace, states: States, index: int, heads: Sequence[Head], context: Context
+    ) -> Pushes:
+        """What these decoder heads add to the logits at a recorded target position, and how the
+        logit of the word that the trace has next is made of all parts."""
         ...
 
     def uptakes(
@@ -283,9 +296,53 @@ class TorchBackend:
     def states(
         self, trace: Trace, source: Sequence[int], target: Sequence[int], context: Context
     ) -> States:
+        from core.model.switched import switched
         from core.trace.record_states import record_states
 
-        return record_states(self._ready().model, trace, source=source, target=target)
+        model = self._ready().model
+        with switched(model, trace.switches):
+            return record_states(model, trace, source=source, target=target, check=context.check)
+
+    def lens(self, trace: Trace, states: States, context: Context) -> Lens:
+        from core.analysis.readout import layer_lens
+
+        checkpoint = self._ready()
+        found = layer_lens(checkpoint.model, trace, states, check=context.check)
+        token = checkpoint.tokenizer.target.token
+        ids = sorted({int(id) for id in found.ids.flat})
+        return Lens(found, states.decoder.positions, {id: token(id) for id in ids})
+
+    def pushes(
+        self, trace: Trace, states: States, index: int, heads: Sequence[Head], context: Context
+    ) -> Pushes:
+        from core.analysis.readout import (
+            contributions_to,
+            direct_parts,
+            logit_of,
+            mean_contributions,
+            pushed_words,
+        )
+
+        checkpoint = self._ready()
+        model, token = checkpoint.model, checkpoint.tokenizer.target.token
+        parts = direct_parts(model, states, index)
+        context.check()
+        words = pushed_words(model, parts, [parts.index(head) for head in heads])
+        word = trace.predicted_tokens[states.decoder.positions[index]]
+        up, down = (
+            tuple(PushedWord(token(one.id), one.change) for one in side)
+            for side in (words.up, words.down)
+        )
+        return Pushes(
+            heads=tuple(heads),
+            up=up,
+            down=down,
+            word=word,
+            parts=parts,
+            contributions=contributions_to(model, parts, [word.id])[:, 0],
+            means=mean_contributions(model, parts),
+            logit=logit_of(model, states, index, word.id),
+        )
 
     def uptakes(
         self, trace: Trace, function_words: frozenset[str], context: Context

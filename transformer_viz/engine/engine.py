@@ -20,8 +20,8 @@ T = TypeVar("T")
 
 LANES = (
     *("load", "stretch", "explain", "gates", "decode", "tree"),
-    *("positions", "what_if", "quantities", "states", "doubts", "pairs", "compare", "matter"),
-    *("sentences", "measure"),
+    *("positions", "what_if", "quantities", "states", "lens", "pushes", "doubts", "pairs"),
+    *("compare", "matter", "sentences", "measure"),
 )
 """In the order in which waiting questions are taken; in each lane the newest wins."""
 

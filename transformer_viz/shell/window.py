@@ -159,7 +159,7 @@ class Window(Host):
     def is_painting(self) -> bool:
         """Whether some picture is still being computed beside the event loop, or painted in it."""
         computing = any(stream.running for stream in self.findChildren(Stream))
-        asking = self._controller.quantities.asking
+        asking = self._controller.quantities.asking or self._controller.states.asking
         return computing or asking or not self.stage.of(Links).canvas.complete
 
     # -- composition
