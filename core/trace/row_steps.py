@@ -47,7 +47,12 @@ class RowSteps:
 
     def unscaled(self) -> RowSteps:
         """The same row with ÷ √d_k left out."""
-        return _steps(self.query, self.keys, self.values, self.allowed, self.sums, 1.0)
+        return self.with_scaling(Scaling.OFF)
+
+    def with_scaling(self, scaling: Scaling) -> RowSteps:
+        """Return the row that another scaling makes of the same queries, keys and values."""
+        divisor = scaling.divisor(len(self.query))
+        return _steps(self.query, self.keys, self.values, self.allowed, self.sums, divisor)
 
     @property
     def products(self) -> Doubles:
@@ -86,11 +91,18 @@ def row_steps(trace: Trace, head: Head, query: int) -> RowSteps:
 def scaling_effects(trace: Trace, head: Head) -> Doubles:
     """Return by how many bits leaving out the division by √d_k sharpens each row of a head, [Q].
 
+    In a trace without the division, it is what dividing would add.
+
     Raises:
         UserError: the trace holds only finished weights.
     """
     rows = (row_steps(trace, head, query) for query in range(len(trace.query_tokens(head.kind))))
-    return np.array([steps.entropy - steps.unscaled().entropy for steps in rows])
+    off = trace.switches.scaling is Scaling.OFF
+    pairs = (
+        (steps.with_scaling(Scaling.ON), steps) if off else (steps, steps.unscaled())
+        for steps in rows
+    )
+    return np.array([divided.entropy - undivided.entropy for divided, undivided in pairs])
 
 
 def attend_row(

@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from core.analysis.direct import DirectParts, Part, Source
 from core.analysis.lens import LayerLens
 from core.decoding.beam_tree import BeamTree
 from core.errors import UserError
+from core.switches import INTACT, Switches
 from core.text.tokens import Token, TokenKind
 from core.trace.doubts import Uptake
 from core.trace.positions import PositionTable
@@ -104,12 +106,13 @@ class FakeBackend:
         self.asked_about: list[Trace] = []  # by `uptakes`
         self.busy = threading.Event()
         self.gates = ALL_ON  # of the question that is being answered
+        self.switches = INTACT
 
     @contextmanager
-    def gated(self, gates: Gates) -> Iterator[None]:
-        self.gates = gates
+    def altered(self, gates: Gates, switches: Switches) -> Iterator[None]:
+        self.gates, self.switches = gates, switches
         yield
-        self.gates = ALL_ON
+        self.gates, self.switches = ALL_ON, INTACT
 
     def load(self, path: Path, context: Context) -> ModelInfo:
         if path not in (GOOD, OTHER):
@@ -124,7 +127,8 @@ class FakeBackend:
         self.gate.wait(10)
         if "boom" in text:
             raise UserError("Cannot translate this.")
-        return word_trace(text, *["OFF"] * len(silenced(self.gates)))
+        trace = word_trace(text, *["OFF"] * len(silenced(self.gates)))
+        return replace(trace, gates=self.gates, switches=self.switches)
 
     def translate(self, texts: Sequence[str], search: Search, context: Context) -> tuple[str, ...]:
         self.translated.append(tuple(texts))

@@ -202,7 +202,7 @@ class Compare(StageView):
         if sides is None:
             return ""
         by_words = "" if sides.same_vocabulary else _BY_WORDS
-        return " · ".join(filter(None, (_gated_side(sides), by_words)))
+        return " · ".join(filter(None, (_changed_side(sides), by_words)))
 
     def _show_marks(self) -> None:
         """The same cross hair and pins on all three maps, and what there is to read."""
@@ -343,10 +343,21 @@ def _later(request: Request) -> Iterator[ComparePictures | None]:
     yield compare_pictures(request)
 
 
-def _gated_side(sides: Sides) -> str:
-    """Where the heads that are not on are not the same on both sides."""
-    a, b = sides.a.gates, sides.b.gates
-    if a == b:
-        return ""
-    where = "A only" if not b else "B only" if not a else "A and B, differently"
-    return f"Heads off, scaled or even in {where}"
+def _changed_side(sides: Sides) -> str:
+    """Where the model is changed, unless both sides are changed alike."""
+    return ", ".join(
+        f"{what} in {_where(bool(a), bool(b))}"
+        for what, a, b in (
+            ("Heads off, scaled or even", sides.a.gates, sides.b.gates),
+            (
+                "Scaling or mask switched",
+                sides.a.switches.changes(),
+                sides.b.switches.changes(),
+            ),
+        )
+        if a != b
+    )
+
+
+def _where(first: bool, second: bool) -> str:
+    return "A and B, differently" if first and second else "A only" if first else "B only"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from core.switches import INTACT, Switches
 from core.trace.trace import Head, Trace
 from transformer_viz.engine.engine import Engine
 from transformer_viz.state.bundled import MinimalPair, counterpart
@@ -44,6 +45,7 @@ class _Question:
     text: str
     search: Search
     gates: Gates
+    switches: Switches
 
 
 class Comparison(QObject):
@@ -218,8 +220,9 @@ class Comparison(QObject):
         same = text == trace.text and path == model.path and trace.has_ids
         if not text or same:
             return None
-        gates = self._session.gates if path == model.path else ALL_ON
-        return _Question(path, text, self._search, gates)
+        session = self._session
+        altered = (session.gates, session.switches) if path == model.path else (ALL_ON, INTACT)
+        return _Question(path, text, self._search, *altered)
 
     def _implied(self, text: str) -> str | None:
         """B's sentence, unless one is chosen, for this one of A."""

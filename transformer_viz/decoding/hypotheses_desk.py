@@ -71,7 +71,8 @@ class Decoding(QObject):
         session.traceChanged.connect(self._on_trace)
         session.sentenceChanged.connect(self._cancel)
         session.modelChanged.connect(self._cancel)
-        session.gatesChanged.connect(self._cancel)
+        for changed in (session.gatesChanged, session.switchesChanged):
+            changed.connect(self._cancel)
         session.statusChanged.connect(self._on_status)
         self._begin(session.trace)
         self.walk = Walk(session, self)  # after the list: the steps are those of the active one

@@ -23,6 +23,7 @@ from core.errors import UserError
 from core.files import is_folder
 from core.heads import Head
 from core.remote.hub_cache import model_name
+from core.switches import Switches
 from core.text.tokens import TokenKind
 from core.trace.doubts import Uptake
 from core.trace.positions import PositionTable
@@ -57,8 +58,8 @@ class Backend(Protocol):
 
     def load(self, path: Path, context: Context) -> ModelInfo: ...
 
-    def gated(self, gates: Gates) -> AbstractContextManager[None]:
-        """Let the loaded model answer with these gates inside the context."""
+    def altered(self, gates: Gates, switches: Switches) -> AbstractContextManager[None]:
+        """Let the loaded model answer with these gates and switches inside the context."""
         ...
 
     def explain(
@@ -185,18 +186,20 @@ class TorchBackend:
         return self._first[0]
 
     @contextmanager
-    def gated(self, gates: Gates) -> Iterator[None]:
-        """Apply the gates; heads that the model does not have are left out, since the gates may be
-        those of the model that it has just replaced."""
-        if self._first is None or not gates:
+    def altered(self, gates: Gates, switches: Switches) -> Iterator[None]:
+        """Apply gates and switches; heads that the model does not have are left out, since the
+        gates may be those of the model that it has just replaced."""
+        if self._first is None or (not gates and switches.intact):
             yield
             return
         from core.model.gates import Gates as Factors
         from core.model.gates import gated
+        from core.model.switched import switched
 
         info, checkpoint = self._first
         factors = {head: factor for head, factor in gates.items() if info.has(head)}
-        with gated(checkpoint.model, Factors.of(checkpoint.config, factors)):
+        model = checkpoint.model
+        with gated(model, Factors.of(model.config, factors)), switched(model, switches):
             yield
 
     def _read(self, path: Path, context: Context) -> tuple[ModelInfo, Checkpoint]:

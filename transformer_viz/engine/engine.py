@@ -10,6 +10,7 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from core.errors import UserError
+from core.switches import INTACT, Switches
 from core.trace.trace import Trace
 from transformer_viz.engine.backend import Backend
 from transformer_viz.engine.worker import Context, Worker
@@ -39,7 +40,7 @@ class Explanation:
 class Engine(QObject):
     """Answers asynchronously: each request ends in its signal, unless a newer one takes its place.
 
-    A question is answered with the gates that are set when it is put.
+    A question is answered with the gates and switches that are set when it is put.
     """
 
     progressed = Signal(str)
@@ -52,6 +53,7 @@ class Engine(QObject):
         super().__init__(parent)
         self._backend = backend
         self._gates = ALL_ON
+        self._switches = INTACT
         self._measured = False
         self._worker = Worker("engine", lanes=LANES, parent=self)
 
@@ -67,6 +69,9 @@ class Engine(QObject):
     def set_gates(self, gates: Gates) -> None:
         self._gates = gates
 
+    def set_switches(self, switches: Switches) -> None:
+        self._switches = switches
+
     def explain(self, text: str, search: Search, target: str | None = None) -> None:
         def run(context: Context) -> Explanation:
             start = time.perf_counter()
@@ -75,7 +80,7 @@ class Engine(QObject):
 
         self._worker.submit(
             "explain",
-            self._gated(run, self._gates),
+            self._altered(run, self._gates, self._switches),
             done=self._explained,
             failed=self._report(self.explainFailed.emit),
             progress=self.progressed.emit,
@@ -108,13 +113,11 @@ class Engine(QObject):
     ) -> None:
         """Put a question of another lane: exactly one of `done` and `failed` is called later,
         in this thread, unless a newer question of the lane takes its place. `gates`: in place of
-        those that are set."""
+        those that are set, and of the switches."""
+        altered = (self._gates, self._switches) if gates is None else (gates, INTACT)
         self._worker.submit(
             lane,
-            self._gated(
-                lambda context: question(self._backend, context),
-                self._gates if gates is None else gates,
-            ),
+            self._altered(lambda context: question(self._backend, context), *altered),
             done=done,
             failed=self._report(failed),
             progress=progress,
@@ -130,12 +133,14 @@ class Engine(QObject):
         """
         return self._worker.close(seconds)
 
-    def _gated(self, run: Callable[[Context], T], gates: Gates) -> Callable[[Context], T]:
-        def gated(context: Context) -> T:
-            with self._backend.gated(gates):
+    def _altered(
+        self, run: Callable[[Context], T], gates: Gates, switches: Switches
+    ) -> Callable[[Context], T]:
+        def altered(context: Context) -> T:
+            with self._backend.altered(gates, switches):
                 return run(context)
 
-        return gated
+        return altered
 
     @staticmethod
     def _report(send: Callable[[str], None]) -> Callable[[Exception], None]:

@@ -107,7 +107,8 @@ class Quantities(QObject):
         session.optionsChanged.connect(self._follow)
         session.sentenceChanged.connect(self._on_sentence)
         session.modelChanged.connect(self._await_trace)
-        session.gatesChanged.connect(self._await_trace)
+        for changed in (session.gatesChanged, session.switchesChanged):
+            changed.connect(self._await_trace)
         self._follow()
 
     def current(self, kind: AttentionKind) -> Found | None:

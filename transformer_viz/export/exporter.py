@@ -24,7 +24,7 @@ from transformer_viz.export.table import DELIMITERS, MARK, Dialect, to_table
 from transformer_viz.state.options import Quantity
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.head_pictures import head_picture, map_axes
-from transformer_viz.words.gate_wording import describe_gates
+from transformer_viz.words.gate_wording import describe_changes
 from transformer_viz.words.quantity_wording import NAMES, averaged_heads, map_title
 from transformer_viz.words.wording import head_name, head_title
 
@@ -315,8 +315,8 @@ class Exporter(QObject):
 
 
 def _with_gates(title: str, trace: Trace) -> str:
-    """And the heads that were not on in this trace."""
-    return " · ".join(filter(None, (title, describe_gates(trace.gates, trace))))
+    """And what was changed in the model of this trace."""
+    return " · ".join(filter(None, (title, describe_changes(trace.gates, trace.switches, trace))))
 
 
 def in_words(size: int) -> str:

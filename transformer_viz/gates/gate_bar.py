@@ -1,4 +1,4 @@
-"""Which heads are off, scaled or even, what that changes, and the way back."""
+"""What is done to the model on purpose, what that changes, and the way back."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
@@ -15,7 +15,7 @@ from transformer_viz.widgets.actions import plain
 from transformer_viz.widgets.elided_label import ElidedLabel
 from transformer_viz.widgets.style import set_role
 from transformer_viz.widgets.translations import Translations
-from transformer_viz.words.gate_wording import describe_gates
+from transformer_viz.words.gate_wording import describe_changes
 from transformer_viz.words.wording import plain_tooltip
 
 SAME = "The translation stays the same."
@@ -25,14 +25,14 @@ FROM_A_FILE = (
 )
 _LOG_PROBABILITY = (
     "Natural logarithm of the probability of a whole translation, Σ ln p(token | tokens "
-    "before).\nbefore: the model's own translation with all heads on\nnow: the translation "
-    "shown, with these heads off, scaled or even\nold translation now: the translation from "
-    "before, with these heads off, scaled or even"
+    "before).\nbefore: the model's own translation, as it was trained\nnow: the translation "
+    "shown, by the model as it is changed\nold translation now: the translation from before, by "
+    "the model as it is changed"
 )
 
 
 class GateBar(QFrame):
-    """Says which heads are not on and what that changes; visible only meanwhile."""
+    """Says what is not as it was trained and what that changes; visible only meanwhile."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class GateBar(QFrame):
         self._session = session
         self._gating = gating
         self.setObjectName("gate_bar")
-        self.setAccessibleName("Heads that are off, scaled or even")
+        self.setAccessibleName("What is changed in the model")
         self.title = ElidedLabel("title")
         self.words = Translations(("before", "now"))
         self.message = QLabel()
@@ -62,7 +62,8 @@ class GateBar(QFrame):
 
         gating.changed.connect(self._show_change)
         session.traceChanged.connect(self._show)
-        session.gatesChanged.connect(self._show)
+        for changed in (session.gatesChanged, session.switchesChanged):
+            changed.connect(self._show)
         self._show()
 
     def apply_theme(self, theme: Theme) -> None:
@@ -92,10 +93,10 @@ class GateBar(QFrame):
         column.addLayout(last)
 
     def _show(self) -> None:
-        gates, trace = self._session.gates, self._session.trace
-        self.setVisible(bool(gates))
-        if gates:
-            self.title.setText(describe_gates(gates, trace))
+        session = self._session
+        self.setVisible(not session.is_intact)
+        if not session.is_intact:
+            self.title.setText(describe_changes(session.gates, session.switches, session.trace))
             self._show_change()
 
     def _show_change(self) -> None:

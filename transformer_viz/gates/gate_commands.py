@@ -13,11 +13,13 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 from core.counted import counted
 from core.files import is_same
 from core.heads import EVEN
+from core.switches import INTACT
 from core.text.tokens import Token
 from transformer_viz.engine.child import Child
 from transformer_viz.gates.gate_bar import GateBar
 from transformer_viz.gates.gate_effect import GateEffect, Sample
 from transformer_viz.gates.gating import Gating
+from transformer_viz.gates.switch_commands import add_switches
 from transformer_viz.state.explorer import Explorer
 from transformer_viz.state.gates import ALL_ON, STRONGEST, alone, evened, scaled, silenced, switched
 from transformer_viz.state.session import Session
@@ -26,6 +28,8 @@ from transformer_viz.widgets.gate_controls import STEP
 from transformer_viz.widgets.host import Host
 from transformer_viz.widgets.question_box import QuestionBox
 
+ALL_HEADS_ON = "All heads o&n"
+RESTORE = "Restore the &model"
 MODELS = "Models (*.safetensors)"
 PAIRS = "Sentence pairs (*.tsv *.tmx *.gz *.bz2 *.xz *.zip);;All files (*)"
 SAME_FILE = "This is the file of the open model; choose another name for the pruned model."
@@ -64,25 +68,31 @@ class GateCommands(QObject):
         ]
         menu.addSeparator()
         heads.append(actions.add("gates_even", menu, "All heads e&ven", self._all_even))
-        all_on = partial(session.set_gates, ALL_ON)
-        gated = [actions.add("gates_open", menu, "All heads o&n", all_on, "Ctrl+Shift+A")]
+        restore = actions.add("gates_open", menu, ALL_HEADS_ON, self._restore, "Ctrl+Shift+A")
         menu.addSeparator()
         measure = actions.add("gates_effect", menu, "&Effect", self._measure)
         on_file = actions.add("gates_effect_file", menu, "Effect on a &file…", self.ask_for_pairs)
-        gated.append(on_file)
         prune = actions.add("prune", menu, "&Prune to a file…", self.ask_to_prune)
+
+        add_switches(actions, actions.menu("Hea&d", "Ablate the &model"), session)
 
         def enable() -> None:
             trace, gates = session.trace, session.gates
             _enable(heads, trace is not None and trace.has_ids)
-            _enable(gated, bool(gates))
-            measure.setEnabled(bool(gates) and not effect.running and not effect.complete)
+            restore.setEnabled(not session.is_intact)
+            restore.setText(ALL_HEADS_ON if session.switches.intact else RESTORE)
+            gated = bool(gates) and session.switches.intact
+            on_file.setEnabled(gated)
+            measure.setEnabled(gated and not effect.running and not effect.complete)
             following = effect.next_sample.sentences
             more = counted(following, "sentence") if effect.has_sentences else "pairs…"
             measure.setText(f"&Effect on {more}")
-            _enable([prune], bool(silenced(gates)) and session.model is not None)
+            prune.setEnabled(gated and bool(silenced(gates)) and session.model is not None)
 
-        for changed in (session.traceChanged, session.gatesChanged, session.modelChanged):
+        for changed in (
+            *(session.traceChanged, session.modelChanged),
+            *(session.gatesChanged, session.switchesChanged),
+        ):
             changed.connect(enable)
         effect.changed.connect(enable)
         enable()
@@ -122,6 +132,11 @@ class GateCommands(QObject):
         assert trace is not None, "the command is disabled without a trace"
         every = [head for kind in trace.kinds for head in trace.every_head(kind)]
         self._session.set_gates(dict.fromkeys(every, EVEN))
+
+    def _restore(self) -> None:
+        """Take back gates and switches in one act."""
+        self._session.set_switches(INTACT)
+        self._session.set_gates(ALL_ON)
 
     def _leave_alone(self) -> None:
         session = self._session

@@ -138,7 +138,8 @@ class GateEffect(QObject):
         self._child.finished.connect(self._on_answer)
         self._child.failed.connect(self._end)
         session.modelChanged.connect(self._on_model)
-        session.gatesChanged.connect(self._follow)
+        for changed in (session.gatesChanged, session.switchesChanged):
+            changed.connect(self._follow)
 
     @property
     def running(self) -> bool:
@@ -194,7 +195,7 @@ class GateEffect(QObject):
 
     def _question(self, sample: Sample) -> Question | None:
         model, gates = self._session.model, self._session.gates
-        if model is None or not gates:
+        if model is None or not gates or not self._session.switches.intact:
             return None
         return Question(model.path, gates, self._search, sample)
 
@@ -213,7 +214,8 @@ class GateEffect(QObject):
         self._recall()
         model = self._session.model
         small = model is not None and model.parameters <= LARGEST
-        if self._session.gates and self.effect is None and small and self.has_sentences:
+        gated = self._question(self.sample) is not None
+        if gated and self.effect is None and small and self.has_sentences:
             self.sample, self.share = self.next_sample, 0.0
             self._start.start()
         self.changed.emit()

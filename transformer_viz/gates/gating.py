@@ -1,10 +1,11 @@
-"""What the gates do to the sentence shown: its translation and their probabilities, compared."""
+"""What gates and switches do to the sentence shown: translations and probabilities compared."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
+from core.switches import Switches
 from core.text.tokens import Token
 from core.trace.alignment import GAP, align
 from core.trace.trace import Trace
@@ -17,17 +18,24 @@ LANE = "gates"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
-    """One sentence, translated with all heads on and with the gates.
+    """One sentence, translated by the intact model and by the altered one.
 
     Attributes:
-        kept: the natural logarithm of the probability that the gated model gives to the
-            translation from before; None while it is not known.
+        forced: the pass of the altered model over the translation from before; None while it is
+            not there.
     """
 
     gates: Gates
+    switches: Switches
     before: Trace
     after: Trace
-    kept: float | None = None
+    forced: Trace | None = None
+
+    @property
+    def kept(self) -> float | None:
+        """The natural logarithm of the probability that the altered model gives to the translation
+        from before."""
+        return None if self.forced is None else log_probability(self.forced)
 
     @property
     def same(self) -> bool:
@@ -47,10 +55,10 @@ class Change:
 
 
 class Gating(QObject):
-    """Keeps the change in step with the session while a head is not on.
+    """Keeps the change in step with the session while the model is not intact.
 
     Attributes:
-        change: of the trace that the model gave last; None while all heads are on, and while the
+        change: of the trace that the model gave last; None while the model is intact, and while the
             translation from before is not known.
         problem: why it is not, in one sentence.
     """
@@ -69,18 +77,19 @@ class Gating(QObject):
         self._session = session
         self._engine = engine
         self._search = search
-        self._before: tuple[Trace, Search] | None = None  # the last answer with all heads on
+        self._before: tuple[Trace, Search] | None = None  # the last answer of the intact model
         self.change: Change | None = None
         self.problem = ""
         session.sentenceChanged.connect(self._cancel)
-        session.gatesChanged.connect(self._cancel)
+        for changed in (session.gatesChanged, session.switchesChanged):
+            changed.connect(self._cancel)
         session.modelChanged.connect(self._on_model)
         session.traceChanged.connect(self._on_trace)
 
     def follow(self, trace: Trace) -> None:
-        """The model's own answer to the session's text, with the session's gates."""
+        """The model's own answer to the session's text, with the session's gates and switches."""
         search = self._search()
-        if not self._session.gates:
+        if self._session.is_intact:
             self._before = trace, search
             self._show(None)
         elif (before := self._known(trace.text, search)) is not None:
@@ -96,7 +105,7 @@ class Gating(QObject):
             )
 
     def _known(self, text: str, search: Search) -> Trace | None:
-        """The translation of this text with all heads on, if it was the last one asked for."""
+        """The translation of this text by the intact model, if it was the last one asked for."""
         if self._before is None:
             return None
         before, found_by = self._before
@@ -107,15 +116,15 @@ class Gating(QObject):
         self._compare(before, after)
 
     def _compare(self, before: Trace, after: Trace) -> None:
-        change = Change(self._session.gates, before, after)
+        change = Change(self._session.gates, self._session.switches, before, after)
         if change.same:
-            self._show(replace(change, kept=log_probability(after)))
+            self._show(replace(change, forced=after))
             return
         self._show(change)
         self._engine.ask(
             LANE,
             lambda backend, context: backend.hypothesis(before.text, output_ids(before), context),
-            done=lambda kept: self._show(replace(change, kept=log_probability(kept))),
+            done=lambda forced: self._show(replace(change, forced=forced)),
             failed=lambda problem: self._show(change, problem),
         )
 

@@ -48,7 +48,8 @@ class Resolving(QObject):
         self.flipped = False
         self.message = ""
         session.modelChanged.connect(self._on_model)
-        session.gatesChanged.connect(self._read)
+        for changed in (session.gatesChanged, session.switchesChanged):
+            changed.connect(self._read)
 
     @property
     def index(self) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.switches import Scaling
 from core.text.tokens import Token
 from core.trace.row_steps import RowSteps
 from core.trace.trace import AttentionKind, Head, Trace
@@ -19,7 +20,9 @@ class ScorePicture:
     """The steps of one query's row, as they are drawn.
 
     Attributes:
-        entropies: of the row with and without ÷ √d_k, in bits.
+        scaling: that of the model.
+        scaled: whether the scores are divided in the steps shown.
+        entropies: of the row with and without the division, in bits.
         number: the query, from 0.
         query, predicted: its token, and what a decoder row predicts.
         keys: [K].
@@ -32,6 +35,7 @@ class ScorePicture:
     """
 
     steps: RowSteps
+    scaling: Scaling
     scaled: bool
     entropies: tuple[float, float]
     number: int
@@ -46,8 +50,9 @@ class ScorePicture:
 
     @property
     def root(self) -> str:
-        """The scaling by name: ``√64``."""
-        return f"√{len(self.steps.query)}"
+        """What the scores are divided by: ``√64``, or ``64`` where the model does it twice."""
+        root = "" if self.scaling is Scaling.TWICE else "√"
+        return f"{root}{len(self.steps.query)}"
 
     @property
     def heaviest(self) -> int:
@@ -100,6 +105,7 @@ def score_picture(
     decoding = kind is not AttentionKind.ENCODER_SELF and number < len(trace.predicted_tokens)
     return ScorePicture(
         steps=steps,
+        scaling=trace.switches.scaling,
         scaled=scaled,
         entropies=entropies,
         number=number,

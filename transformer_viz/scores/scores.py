@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from core.errors import UserError
+from core.switches import Scaling
 from core.trace.row_steps import row_steps, scaling_effects
 from core.trace.trace import Head, Trace
 from transformer_viz.drawing.theme import GRID, Theme, grown
@@ -57,7 +58,7 @@ class Scores(StageView):
         self._build_layout()
         self.canvas.keyHovered.connect(self._on_hover)
         self.canvas.keyClicked.connect(self._on_click)
-        self.scaling.toggled.connect(lambda on: session.change_options(scores_scaled=on))
+        self.scaling.clicked.connect(lambda on: session.change_options(scores_scaled=on))
         self.by_weight.toggled.connect(lambda on: session.change_options(scores_by_weight=on))
         for changed in (
             session.traceChanged,
@@ -124,6 +125,8 @@ class Scores(StageView):
     def show_scaling(self) -> None:
         """Leave the scaling out, or put it back, on a row where that makes a difference."""
         session = self.session
+        if not self.scaling.isEnabled():
+            return
         if session.options.scores_scaled and self._picture is not None:
             with_root, without = self._picture.entropies
             if with_root - without < CLEAR_EFFECT:
@@ -141,7 +144,9 @@ class Scores(StageView):
 
     def refresh(self) -> None:
         options, trace = self.session.options, self.session.trace
-        self.scaling.setChecked(options.scores_scaled)
+        off = trace is not None and trace.switches.scaling is Scaling.OFF
+        self.scaling.setEnabled(not off)
+        self.scaling.setChecked(options.scores_scaled and not off)
         self.by_weight.setChecked(options.scores_by_weight)
         if trace is None:
             self._show_nothing()
@@ -178,18 +183,21 @@ class Scores(StageView):
 
     def _make_picture(self, trace: Trace) -> None:
         options, head, query = self.session.options, self.session.selection.primary, self.query
-        scaled, by_weight = options.scores_scaled, options.scores_by_weight
+        off = trace.switches.scaling is Scaling.OFF
+        scaled, by_weight = options.scores_scaled and not off, options.scores_by_weight
         shown = head, query, scaled, by_weight
         if trace is self._trace and shown == self._shown:
             return
         steps = row_steps(trace, head, query)
-        unscaled = steps.unscaled()
+        divided, undivided = (
+            (steps.with_scaling(Scaling.ON), steps) if off else (steps, steps.unscaled())
+        )
         self._picture = score_picture(
             trace,
             head,
             query,
-            steps=steps if scaled else unscaled,
-            entropies=(steps.entropy, unscaled.entropy),
+            steps=divided if scaled else undivided,
+            entropies=(divided.entropy, undivided.entropy),
             scaled=scaled,
             by_weight=by_weight,
         )
@@ -252,7 +260,7 @@ class Scores(StageView):
         elif key in _QUERY_MOVES:
             self._move_pin(max(0, self.query + _QUERY_MOVES[Qt.Key(key)]), self.key)
         elif key == Qt.Key.Key_S:
-            self.scaling.toggle()
+            self.scaling.click()
         else:
             super().keyPressEvent(event)
 

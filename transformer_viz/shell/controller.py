@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.bundled import bundled_models, measured_distances, measured_heads, model_path
 from core.checkpoints.provenance import left_out_note
 from core.files import is_there, shown_path
+from core.switches import INTACT, Switches
 from core.trace.trace import Trace
 from transformer_viz.compare.comparison import Comparison
 from transformer_viz.decoding.hypotheses_desk import Decoding
@@ -34,7 +35,7 @@ from transformer_viz.state.session import MAX_CHARACTERS, ModelInfo, Phase, Sear
 from transformer_viz.state.settings import Settings, SettingsFile
 from transformer_viz.translation.doubts import TranslationDoubts
 from transformer_viz.translation.sentences import Sentences
-from transformer_viz.words.gate_wording import describe_gates
+from transformer_viz.words.gate_wording import describe_changes
 
 PATIENCE = 2.0  # seconds that closing waits for what the threads are doing
 TYPING_PAUSE = 0  # ms: once the keystroke is painted, as a newer question stops the one that runs
@@ -110,7 +111,8 @@ class Controller(Explorer):
         engine.explainFailed.connect(self._on_explain_failed)
         self.transfers.failed.connect(self.noticed.emit)
         self.comparison.modelWanted.connect(self.open)
-        session.gatesChanged.connect(self._on_gates)
+        session.gatesChanged.connect(self._on_altered)
+        session.switchesChanged.connect(self._on_altered)
 
     @property
     def settings(self) -> Settings:
@@ -221,11 +223,20 @@ class Controller(Explorer):
         """Show another text, and the sentence at the same place."""
         self.translate(text, selection, at=self._session.sentence_start)
 
-    def show(self, text: str, selection: Selection, gates: Gates, *, at: int = 0) -> None:
-        """Go back to a text, the sentence of it that was shown, what was selected in it and the
-        gates: at once, where its trace is shown."""
+    def show(
+        self,
+        text: str,
+        selection: Selection,
+        gates: Gates,
+        switches: Switches = INTACT,
+        *,
+        at: int = 0,
+    ) -> None:
+        """Go back to a text, the sentence of it that was shown, what was selected in it, the gates
+        and the switches: at once, where its trace is shown."""
         session = self._session
         session.set_gates(gates)
+        session.set_switches(switches)
         answered = session.is_answered and not self._ask.isActive()
         if text == session.text and session.passage.at(at) == session.index and answered:
             session.select(**asdict(selection))
@@ -243,8 +254,8 @@ class Controller(Explorer):
         self._stop_waiting()
         self._wanted = None
         self._trace_file = path
-        gated = describe_gates(trace.gates, trace)
-        file = ", ".join(filter(None, (f"trace from {path.name}", gated)))
+        changed = describe_changes(trace.gates, trace.switches, trace)
+        file = ", ".join(filter(None, (f"trace from {path.name}", changed)))
         self._about_trace = about or file
         self._session.set_origin(self._about_trace)
         self._session.set_text(trace.text)
@@ -374,7 +385,10 @@ class Controller(Explorer):
         if self._trace_file is None:
             text = self._habits.text(session.text, model, session.model)
             session.set_passage(self.sentences.split(text, model), session.index)
-        session.set_model(model, session.gates if passing else self._gates)
+        if passing:
+            session.set_model(model, session.gates, session.switches)
+        else:
+            session.set_model(model, self._gates)
         self._answer_again()
 
     def _take_search(self, model: ModelInfo) -> None:
@@ -390,9 +404,10 @@ class Controller(Explorer):
             remembered = self._settings.remember_file(str(path))
             self.change_settings(recent_files=remembered.recent_files)
 
-    def _on_gates(self, gates: Gates) -> None:
-        """Translate again; an answer of the gates before is not waited for."""
-        self._engine.set_gates(gates)
+    def _on_altered(self) -> None:
+        """Translate again; an answer of the model before is not waited for."""
+        self._engine.set_gates(self._session.gates)
+        self._engine.set_switches(self._session.switches)
         self._engine.cancel_explain()
         if self._trace_file is None:
             self._translate_here(self._session.text, self._wanted)

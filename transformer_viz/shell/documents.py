@@ -12,6 +12,7 @@ from core.checkpoints.kinds import Kind as ModelKind
 from core.checkpoints.kinds import is_marian_npz, recognise
 from core.errors import UserError
 from core.files import is_folder, is_there, open_regular
+from core.switches import INTACT
 from core.trace.npz import load_npz
 from core.trace.padding import padding
 from core.trace.trace import Trace
@@ -258,6 +259,7 @@ class Documents(QObject):
         gates = ALL_ON if found.model is None else restored_gates(saved.gates)
         if not another:
             self._session.set_gates(gates)
+            self._session.set_switches(INTACT)
         if found.trace is not None:
             file, trace = found.trace
             controller.show_trace(trace, file, saved.selection)

@@ -28,7 +28,7 @@ from transformer_viz.shell.session_file import SUFFIX
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.question_box import QuestionBox
 from transformer_viz.widgets.stage_view import StageView
-from transformer_viz.words.gate_wording import describe_gates
+from transformer_viz.words.gate_wording import describe_changes
 
 if TYPE_CHECKING:
     from transformer_viz.shell.window import Window
@@ -238,8 +238,8 @@ class FileCommands(QObject):
         return compose(ways, figure, lines, style)
 
     def _caption(self, figure: Figure) -> tuple[str, ...]:
-        """What the picture is of, where that is wanted, and always the heads that were off or
-        scaled."""
+        """What the picture is of, where that is wanted, and always what was changed in the
+        model."""
         trace, model = self._session.trace, self._session.model
         assert trace is not None, "asked for before"
         lines = []
@@ -253,7 +253,7 @@ class FileCommands(QObject):
                 f"compared with: {second}" if comparing else "",
                 origin,
             ]
-        return tuple(filter(None, [*lines, describe_gates(trace.gates, trace)]))
+        return tuple(filter(None, [*lines, describe_changes(trace.gates, trace.switches, trace)]))
 
     @contextmanager
     def _fitted(self, source: StageView | AtlasView, room: QSize) -> Iterator[None]:

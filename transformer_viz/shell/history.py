@@ -1,4 +1,5 @@
-"""Undo and redo of what the user did: text, sentence, selection and gates, as one line of moments.
+"""Undo and redo of what the user did to text, sentence, selection, gates and switches, as one line
+of moments.
 
 What follows by itself, as a selection that moves along with an edited text, changes the present
 moment and makes no new one. Hovering is not an act.
@@ -11,6 +12,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Signal
 
 from core.heads import EVEN
+from core.switches import Switches
 from core.trace.trace import Trace
 from transformer_viz.shell.controller import Controller
 from transformer_viz.state.edits import common_ends
@@ -32,6 +34,7 @@ class Moment:
     sentence_start: int
     selection: Selection
     gates: Gates
+    switches: Switches
 
 
 class History(QObject):
@@ -50,7 +53,13 @@ class History(QObject):
         self._clock = clock
         self._past: list[Moment] = []
         self._future: list[Moment] = []
-        self._now = Moment(session.text, session.sentence_start, session.selection, session.gates)
+        self._now = Moment(
+            session.text,
+            session.sentence_start,
+            session.selection,
+            session.gates,
+            session.switches,
+        )
         self._run: str | None = None  # of what kind the last act was, if one of a run
         self._acted_at = 0.0
         self._moving = False
@@ -59,6 +68,7 @@ class History(QObject):
         session.selectionChanged.connect(self._on_selection)
         session.traceChanged.connect(self._on_trace)
         session.gatesChanged.connect(self._on_gates)
+        session.switchesChanged.connect(self._on_switches)
         session.modelChanged.connect(self._on_model)
 
     @property
@@ -93,7 +103,11 @@ class History(QObject):
         self._moving = True
         try:
             self._controller.show(
-                moment.text, moment.selection, moment.gates, at=moment.sentence_start
+                moment.text,
+                moment.selection,
+                moment.gates,
+                moment.switches,
+                at=moment.sentence_start,
             )
         finally:
             self._moving = False
@@ -131,11 +145,16 @@ class History(QObject):
             run = "scaling" if _is_scaling(self._now.gates, gates) else None
             self._step(replace(self._now, gates=gates), run)
 
+    def _on_switches(self, switches: Switches) -> None:
+        if not self._moving and switches != self._now.switches:
+            self._step(replace(self._now, switches=switches), None)
+
     def _on_model(self) -> None:
         """The heads of another model are others."""
         self._past = [replace(moment, gates=ALL_ON) for moment in self._past]
         self._future = [replace(moment, gates=ALL_ON) for moment in self._future]
-        self._now = replace(self._now, gates=self._session.gates)
+        session = self._session
+        self._now = replace(self._now, gates=session.gates, switches=session.switches)
 
     def _step(self, moment: Moment, run: str | None) -> None:
         """A new moment; an act that goes on with a run changes the present one."""

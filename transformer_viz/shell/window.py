@@ -186,7 +186,7 @@ class Window(Host):
         choose = self._controller.choose_sentence
         self.sentences = SentenceStrip(session, self._controller.sentences, choose)
         self.chips = TargetChips(session, self._spotlight)
-        self.doubt_line = DoubtLine(self._controller.doubts)
+        self.doubt_line = DoubtLine(session, self._controller.doubts)
         self.captions = LanguageCaptions(session, LINE_HEIGHT)
         self.gate_bar = self.gates.bar(self.commands)
         quantities = self._controller.quantities

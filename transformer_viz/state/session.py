@@ -1,9 +1,9 @@
 """What the window shows: one model and its gates, one trace, one selection.
 
 Every view is a projection of the `Session`: it reads the properties, asks for a change with
-`select`, `pin`, `release`, `set_hover` or `set_gates`, and repaints when a signal says so. The
-window alone calls `set_model`, `set_text`, `set_passage`, `set_trace` and `set_status`, with what
-the engine delivers.
+`select`, `pin`, `release`, `set_hover`, `set_gates` or `set_switches`, and repaints when a signal
+says so. The window alone calls `set_model`, `set_text`, `set_passage`, `set_trace` and
+`set_status`, with what the engine delivers.
 """
 
 from collections.abc import Mapping
@@ -15,6 +15,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from core.config import ModelConfig
+from core.switches import INTACT, Switches
 from core.text.passage import Passage
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.state.gates import ALL_ON, Gates, gates
@@ -113,6 +114,7 @@ class Session(QObject):
     originChanged = Signal(str)
     optionsChanged = Signal(object)  # ViewOptions
     gatesChanged = Signal(object)  # Gates
+    switchesChanged = Signal(object)  # Switches
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -121,6 +123,7 @@ class Session(QObject):
         self._selection = Selection()
         self._options = ViewOptions()
         self._gates = ALL_ON
+        self._switches = INTACT
         self._hover: Cell = (None, None)
         self._place: Place | None = None  # pointed at as a word, not as a cell
         self._pointed: Place | None = None
@@ -157,6 +160,23 @@ class Session(QObject):
         those that are set."""
         trace = self._trace
         return self._gates if trace is None or trace.has_ids else trace.gates
+
+    @property
+    def switches(self) -> Switches:
+        """How scaling and mask of the model are switched; the trace may still belong to an older
+        setting."""
+        return self._switches
+
+    @property
+    def shown_switches(self) -> Switches:
+        """The switches of what is shown, as `shown_gates` are its gates."""
+        trace = self._trace
+        return self._switches if trace is None or trace.has_ids else trace.switches
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether the model answers as it was trained, without gates and switches."""
+        return not self._gates and self._switches.intact
 
     @property
     def hover(self) -> Cell:
@@ -246,15 +266,23 @@ class Session(QObject):
         cell = (None, None) if place is None else cell_of(self._selection.kind, place)
         self._point(place, cell)
 
-    def set_model(self, model: ModelInfo | None, factors: Gates = ALL_ON) -> None:
-        """Show another model, with these gates; both are there when the signals are sent."""
-        before, others = self._gates, model is not self._model
+    def set_model(
+        self,
+        model: ModelInfo | None,
+        factors: Gates = ALL_ON,
+        switches: Switches = INTACT,
+    ) -> None:
+        """Show another model, with these gates and switches; all are there when the signals are
+        sent."""
+        before, others = (self._gates, self._switches), model is not self._model
         self._model = model
-        self._gates = self._existing(factors)
+        self._gates, self._switches = self._existing(factors), switches
         if others:
             self.modelChanged.emit(model)
-        if self._gates != before:
+        if self._gates != before[0]:
             self.gatesChanged.emit(self._gates)
+        if self._switches != before[1]:
+            self.switchesChanged.emit(self._switches)
 
     def set_text(self, text: str) -> None:
         """Show a text as one sentence."""
@@ -318,6 +346,12 @@ class Session(QObject):
         if changed != self._gates:
             self._gates = changed
             self.gatesChanged.emit(changed)
+
+    def set_switches(self, switches: Switches) -> None:
+        """Switch scaling or mask of the whole model."""
+        if switches != self._switches:
+            self._switches = switches
+            self.switchesChanged.emit(switches)
 
     def _existing(self, factors: Gates) -> Gates:
         model = self._model

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from core.trace.doubts import GUESS
 from transformer_viz.drawing.theme import GRID
+from transformer_viz.state.session import Session
 from transformer_viz.translation.doubts import TranslationDoubts
 from transformer_viz.widgets.accessibility import announce
 from transformer_viz.widgets.elided_label import ElidedLabel
@@ -12,6 +13,7 @@ from transformer_viz.widgets.style import set_role
 from transformer_viz.words.wording import plain_tooltip
 
 LEGEND = f"bar: probability given source and previous tokens · ?: a word below {GUESS:g}"
+UNMASKED_LEGEND = "bar: probability given source and all tokens, the answer among them: mask off"
 ABOUT = (
     "In the translation\n"
     "bar: the probability of the token, given the source and the tokens before it\n"
@@ -27,12 +29,14 @@ ABOUT = (
 class DoubtLine(QWidget):
     """A line that always takes its room, so that nothing moves when a doubt comes or goes."""
 
-    def __init__(self, doubts: TranslationDoubts, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, session: Session, doubts: TranslationDoubts, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
+        self._session = session
         self._doubts = doubts
         self.verdict = ElidedLabel("soft")
         self.legend = ElidedLabel("faint")
-        self.legend.setText(LEGEND)
         self.legend.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.setToolTip(plain_tooltip(ABOUT))
         row = QHBoxLayout(self)
@@ -40,12 +44,15 @@ class DoubtLine(QWidget):
         row.setSpacing(4 * GRID)
         row.addWidget(self.verdict, 3)
         row.addWidget(self.legend, 2)
-        doubts.changed.connect(self.refresh)
+        for changed in (doubts.changed, session.traceChanged):
+            changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Show what there is to say now."""
-        doubts = self._doubts
+        doubts, trace = self._doubts, self._session.trace
+        masked = trace is None or trace.switches.mask
+        self.legend.setText(LEGEND if masked else UNMASKED_LEGEND)
         if self.verdict.text() != doubts.verdict:
             self.verdict.setText(doubts.verdict)
             announce(self.verdict, doubts.verdict)

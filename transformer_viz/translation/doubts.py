@@ -67,7 +67,8 @@ class TranslationDoubts(QObject):
         session.modelChanged.connect(self._on_model)
         session.traceChanged.connect(self._on_trace)
         session.sentenceChanged.connect(self._put_off)
-        session.gatesChanged.connect(self._put_off)
+        for changed in (session.gatesChanged, session.switchesChanged):
+            changed.connect(self._put_off)
         self._on_model(session.model)
 
     def _on_model(self, model: ModelInfo | None) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from core.checkpoints.provenance import source_language
 from core.heads import Gate, Head
+from core.switches import Switches
 from core.text.passage import Passage
 from core.trace.trace import Trace
 from transformer_viz.engine.engine import Engine
@@ -23,7 +24,7 @@ MOST_KEPT = 10_000
 """Translations; the oldest go first. No text that is accepted has so many sentences."""
 MOST_TRACES = 8
 
-_Key = tuple[str, Search, frozenset[tuple[Head, Gate]]]
+_Key = tuple[str, Search, frozenset[tuple[Head, Gate]], Switches]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ class Sentences(QObject):
         self.whole_text = ""
         self.asking = False
         session.passageChanged.connect(self._on_passage)
-        session.gatesChanged.connect(self._on_passage)
+        for changed in (session.gatesChanged, session.switchesChanged):
+            changed.connect(self._on_passage)
         session.modelChanged.connect(self._on_model)
 
     def split(self, text: str, model: ModelInfo | None = None) -> Passage:
@@ -108,7 +110,7 @@ class Sentences(QObject):
         if not missing:
             return
         keys = missing[: self._batch]
-        questions = [question for question, _search, _gates in keys]
+        questions = [question for question, *_ in keys]
         search = self._search()
         self._engine.ask(
             LANE,
@@ -131,11 +133,11 @@ class Sentences(QObject):
         return Search(settings.beam, settings.alpha)
 
     def _keys(self) -> list[_Key]:
-        search, gates = self._search(), frozenset(self._session.gates.items())
-        return [(question, search, gates) for question in self._session.passage.questions]
+        return [self._key(question) for question in self._session.passage.questions]
 
     def _key(self, question: str) -> _Key:
-        return question, self._search(), frozenset(self._session.gates.items())
+        session = self._session
+        return question, self._search(), frozenset(session.gates.items()), session.switches
 
     def _on_found(self, keys: Sequence[_Key], found: Sequence[str]) -> None:
         self._learn(keys, [Answer(translation) for translation in found])

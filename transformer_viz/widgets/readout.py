@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
+from core.switches import Scaling
 from core.trace.head_map import cell_weight
 from core.trace.trace import ComputedAttention, Head, Trace
 from transformer_viz.drawing.numbers import percent
@@ -84,14 +85,18 @@ def _merging(queries: int, keys: int) -> list[tuple[str, str]]:
 
 
 def _scores(trace: Trace, head: Head, query: int, key: int) -> list[tuple[str, str]]:
-    """q·k and q·k / √d_k, where the trace has them."""
+    """q·k, and what it was divided by and came to, where the trace has them."""
     attention = trace.attention[head.kind]
     if not isinstance(attention, ComputedAttention):
         return []
     layer = attention.projections[head.layer]
     raw = float(layer.query[head.head, query] @ layer.key[head.head, key])
-    scaled = raw / layer.query.shape[-1] ** 0.5
-    return [("raw score q·k", signed(raw)), ("scaled q·k / √d_k", signed(scaled))]
+    lines = [("raw score q·k", signed(raw))]
+    if attention.scaling is not Scaling.OFF:
+        root = "d_k" if attention.scaling is Scaling.TWICE else "√d_k"
+        scaled = raw / float(attention.divisor(head.layer))
+        lines.append((f"scaled q·k / {root}", signed(scaled)))
+    return lines
 
 
 class ReadoutCard(QFrame):

@@ -1,8 +1,9 @@
-"""How the window says which heads are off, scaled or even."""
+"""How the window says what is done to the model on purpose."""
 
 from collections.abc import Iterator
 
 from core.heads import EVEN
+from core.switches import Scaling, Switches
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.gate_marks import gate_text
 from transformer_viz.state.gates import Gates
@@ -14,6 +15,22 @@ def gate_state(gates: Gates, head: Head) -> str:
     """Return "off", "even" or "×0.5"; "" for a head that is on."""
     gate = gates.get(head, 1.0)
     return "" if gate == 1 else "off" if gate == 0 else gate_text(gate)
+
+
+_SCALINGS = {
+    Scaling.OFF: "Scaling off: softmax(q · k)",
+    Scaling.TWICE: "Scaling twice: softmax(q · k / d_k)",
+}
+
+
+def describe_changes(gates: Gates, switches: Switches, trace: Trace | None) -> str:
+    """Describe switches and gates: "Decoder mask off · Encoder self 2.1 even"."""
+    parts = [
+        _SCALINGS.get(switches.scaling, ""),
+        "" if switches.mask else "Decoder mask off",
+        describe_gates(gates, trace),
+    ]
+    return " · ".join(filter(None, parts))
 
 
 def describe_gates(gates: Gates, trace: Trace | None) -> str:

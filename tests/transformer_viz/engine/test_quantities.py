@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from core.analysis.composition import rollout
 from core.errors import UserError
+from core.switches import INTACT
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.models import save_tiny_model
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
@@ -203,7 +204,7 @@ def test_a_real_model_moves_what_adds_up_gated_or_not(tmp_path: Path, norm: str)
     trace = backend.explain("The animal slept.", Search(), CONTEXT, target="Das Tier schlief.")
     found = backend.contributions(trace, CONTEXT)
     assert found.error < 1e-5
-    with backend.gated({Head(E, 0, 1): 0.0}):
+    with backend.altered({Head(E, 0, 1): 0.0}, INTACT):
         gated = backend.explain("The animal slept.", Search(), CONTEXT, target="Das Tier schlief.")
         closed = backend.contributions(gated, CONTEXT)
     assert (closed.norm(E, 0, 1) == 0).all()

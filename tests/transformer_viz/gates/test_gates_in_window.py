@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButto
 from pytestqt.qtbot import QtBot
 
 from core.heads import EVEN
+from core.switches import Scaling, Switches
 from core.trace.trace import AttentionKind, Head
 from tests.transformer_viz.gates.test_gate_effect import answer
 from tests.transformer_viz.shell.test_window import Shown
@@ -73,6 +74,38 @@ def test_heads_are_made_even_one_or_all(shown: Shown) -> None:
     assert shown.session.gates == ALL_ON
     shown.qtbot.mouseClick(shown.window.inspector.gates.even, Qt.MouseButton.LeftButton)
     assert shown.session.gates == {HEAD: EVEN}
+
+
+def test_scaling_and_mask_are_switched_and_come_back_in_one_act(shown: Shown) -> None:
+    session, bar, commands = shown.session, shown.window.gate_bar, shown.window.commands
+    commands["scaling_off"].trigger()
+    shown.press(Qt.Key.Key_M, CONTROL)
+    commands["mask_off"].trigger()
+    broken = Switches(scaling=Scaling.OFF, mask=False)
+    shown.qtbot.waitUntil(lambda: shown.session.trace.switches == broken)
+    assert session.gates == {HEAD: 0.0}
+    said = "Scaling off: softmax(q · k) · Decoder mask off · Encoder self 2.3 off"
+    assert bar.title.text() == said
+    assert commands["mask_off"].isChecked()
+    assert not commands["prune"].isEnabled(), "it would not translate like what is shown"
+    assert not commands["gates_effect"].isEnabled()
+    restore = next(one for one in bar.findChildren(QPushButton) if one.text().startswith("Rest"))
+    shown.qtbot.mouseClick(restore, Qt.MouseButton.LeftButton)
+    assert session.is_intact
+    assert not bar.isVisible()
+    assert commands["scaling_on"].isChecked()
+    shown.qtbot.waitUntil(lambda: shown.session.trace.switches.intact)
+
+
+def test_switches_can_be_undone_and_are_never_remembered(shown: Shown) -> None:
+    session = shown.session
+    session.set_switches(Switches(scaling=Scaling.TWICE))
+    shown.window.commands["undo"].trigger()
+    assert session.switches.intact
+    shown.window.commands["redo"].trigger()
+    assert session.switches.scaling is Scaling.TWICE
+    session.set_model(replace(session.model, name="another"))
+    assert session.switches.intact
 
 
 def test_keys_scale_within_bounds(shown: Shown) -> None:
@@ -250,9 +283,8 @@ def test_a_trace_from_a_file_cannot_be_gated(shown: Shown, tmp_path: Path) -> No
     shown.session.set_gates({HEAD: 0.0})
     wait_for_change(shown)
     trace = shown.session.trace
-    foreign = replace(
-        trace, source_tokens=tuple(replace(token, id=-1) for token in trace.source_tokens)
-    )
+    tokens = tuple(replace(token, id=-1) for token in trace.source_tokens)
+    foreign = replace(trace, source_tokens=tokens, gates={})
     shown.controller.show_trace(foreign, tmp_path / "a.npz")
     assert shown.window.gate_bar.message.text() == FROM_A_FILE
     picture = shown.window.heads_map.picture

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
+from core.switches import INTACT
 from core.trace.trace import AttentionKind, Head
 from tests.transformer_viz.models import save_tiny_model
 from tests.transformer_viz.stage import GOOD, OTHER, Stage, word_trace
@@ -167,9 +168,9 @@ def test_the_backend_gates_every_answer_and_no_other(tmp_path: Path) -> None:
         return trace.weights(C, 2, 0)
 
     plain = queries()
-    with backend.gated(ALL_ON):
+    with backend.altered(ALL_ON, INTACT):
         np.testing.assert_array_equal(queries(), plain)
-    with backend.gated({**every, Head(E, 9, 9): 0.0}):
+    with backend.altered({**every, Head(E, 9, 9): 0.0}, INTACT):
         assert np.abs(queries() - plain).max() > 1e-6
         other = backend.hypothesis("street", [5, 6, 7], context)
         own = backend.hypothesis(TEXT, [5, 6, 7], context)

@@ -1,7 +1,12 @@
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QObject, Signal
 
-from transformer_viz.translation.doubt_line import ABOUT, LEGEND, DoubtLine
+from core.switches import Switches
+from core.trace.trace import Trace
+from transformer_viz.state.session import Session
+from transformer_viz.translation.doubt_line import ABOUT, LEGEND, UNMASKED_LEGEND, DoubtLine
 
 
 class Desk(QObject):
@@ -20,8 +25,8 @@ def desk(qapp) -> Desk:
 
 
 @pytest.fixture
-def line(desk: Desk, show) -> DoubtLine:
-    return show(DoubtLine(desk), 1100, 20)
+def line(session: Session, desk: Desk, show) -> DoubtLine:
+    return show(DoubtLine(session, desk), 1100, 20)
 
 
 def test_it_says_what_speaks_against_the_translation(desk: Desk, line: DoubtLine) -> None:
@@ -44,3 +49,12 @@ def test_the_marks_are_named(line: DoubtLine) -> None:
     assert "given source and previous tokens" in LEGEND
     for part in ABOUT.splitlines():
         assert part in line.toolTip()
+
+
+def test_without_the_mask_a_bar_is_the_probability_of_an_answer_that_was_seen(
+    session: Session, line: DoubtLine, trace: Trace
+) -> None:
+    session.set_trace(replace(trace, switches=Switches(mask=False)))
+    assert line.legend.text() == UNMASKED_LEGEND
+    session.set_trace(trace)
+    assert line.legend.text() == LEGEND
