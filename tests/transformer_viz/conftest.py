@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QRect
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.text.tokens import Token, TokenKind
@@ -33,17 +33,23 @@ def _quick_collections() -> None:
 @pytest.fixture(autouse=True)
 def _no_leftover_windows() -> Iterator[None]:
     """None stays open; and none stays, because each change of the text size or the theme would go
-    through those of all tests before."""
+    through those of all tests before. Those that a module shares were there before the test."""
+    before = _windows()
     yield
     gc.collect()  # here, lest a worker's thread meets a timer in a cycle and cannot stop it
     app = QApplication.instance()
     if isinstance(app, QApplication):
         app.processEvents()
-        left = app.topLevelWidgets()
-        assert [w for w in left if w.isVisible()] == []
-        for widget in left:
-            widget.deleteLater()
+        assert [w for w in app.topLevelWidgets() if w.isVisible()] == []
+        for window in _windows():
+            if window not in before:
+                window.deleteLater()
         app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def _windows() -> list[QMainWindow]:
+    every = QApplication.topLevelWidgets() if QApplication.instance() else []
+    return [widget for widget in every if isinstance(widget, QMainWindow)]
 
 
 def tokens(pieces: str | list[str]) -> tuple[Token, ...]:

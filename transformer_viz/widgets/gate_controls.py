@@ -30,7 +30,7 @@ class GateControls(QWidget):
             segments,
         )
         self.alone = _segment(
-            "Isolate", "Switch off all other heads of the layer (Ctrl+Shift+M)", segments
+            "Isolate", "Switch off all other heads of the layer (Ctrl+Shift+M)", self
         )
         self.factor = DecimalBox(
             self, minimum=0.0, maximum=STRONGEST, singleStep=STEP, decimals=2, value=1.0
@@ -43,11 +43,11 @@ class GateControls(QWidget):
         row = QHBoxLayout(segments)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        for button in (self.on, self.off, self.even, self.alone):
+        for button in (self.on, self.off, self.even):
             row.addWidget(button)
         flow = FlowLayout(self, GRID)
-        flow.addWidget(segments)
-        flow.addWidget(self.factor)
+        for part in (segments, self.alone, self.factor):
+            flow.addWidget(part)
 
         self.on.clicked.connect(lambda: self._set(1.0))
         self.off.clicked.connect(lambda: self._set(0.0))
