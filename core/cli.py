@@ -41,6 +41,7 @@ COMMANDS = {
     "ablate": "measure what changes when heads are switched off",
     "prune": "make a smaller model by removing heads",
     "distance": "measure how far a model and its heads reach",
+    "lesson": "list the lessons, check one, or open one in the window",
 }
 
 Commands: TypeAlias = Mapping[str, Mapping[str, str]]

@@ -19,6 +19,7 @@ import pytest
 
 from core import cli
 from core.corpus.grammar.generate import generate
+from core.lessons.library import find_lesson
 from tests.core.checkpoints.marian_folders import save_marian_folder
 from transformer_viz.startup import launch
 
@@ -69,6 +70,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for seed, name in enumerate(("train", "val", "test_2016_flickr")):
         write_pairs(folder / "TOK" / f"{name}.lc.norm.tok", seed)
     save_marian_folder(folder / "FOLDER")
+    (folder / "LESSON.md").write_text("---\ntitle: Mine\n---\nMy own.\n", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         made = ["train", "tiny", "--out", "made", "--steps", "5", *CPU, "--set", *SMALL]
@@ -97,6 +99,8 @@ def words_of(command: str) -> list[str]:
     }
     if words[0] == "average":
         stands_for["RUN"] = "made"
+    if words[0] == "lesson":
+        stands_for |= {"FILE": "LESSON.md", "NAME": "it"}
     return [stands_for.get(word, word) for word in words]
 
 
@@ -122,6 +126,9 @@ def test_a_documented_command_runs(
     for one in place.iterdir():
         (tmp_path / one.name).symlink_to(one, target_is_directory=one.is_dir())
     words = words_of(command)
+    if words[0] == "lesson" and words[1] not in ("list", "check"):
+        assert find_lesson(words[1]).suffix == ".md"  # which the window opens like any file
+        return
     if words[0] in launch.COMMANDS:
         cli.command_parser(words, launch.KNOWN).parse_args(
             words

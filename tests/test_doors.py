@@ -41,6 +41,10 @@ CORE_DOORS: dict[str, set[str]] = {
         *("core.remote.cache", "core.remote.hub_cache", "core.remote.licences"),
     },
     "core.remote": set(),
+    "core.lessons": {
+        *("core.bundled", "core.decoding", "core.model", "core.text", "core.trace"),
+        "core.checkpoints",
+    },
     "core.evaluation": {
         *("core.config", "core.model", "core.text", "core.corpus"),
         *("core.decoding", "core.trace", "core.checkpoints"),
@@ -75,6 +79,8 @@ APP_VALUES = {
     *("core.analysis.composition", "core.analysis.contributions", "core.analysis.interval"),
     *("core.analysis.boxes", "core.analysis.direct", "core.analysis.lens", "core.analysis.work"),
     "core.analysis.verdict",
+    *("core.lessons.lesson", "core.lessons.library", "core.lessons.measures"),
+    "core.lessons.question",
     *(
         "core.text.passage",
         "core.text.sentences",
@@ -104,7 +110,9 @@ APP_VALUES = {
 # The modules that go further, and how far.
 APP_GUESTS = {
     "transformer_viz.engine.backend": set(CORE_DOORS) - {"core.training"},
-    "transformer_viz.startup.launch": {"core.bundled", "core.cli", "core.files", "core.huge_pages"},
+    "transformer_viz.startup.launch": {
+        *("core.bundled", "core.cli", "core.files", "core.huge_pages", "core.lessons.library"),
+    },
     "transformer_viz.desktop.man_page": {"core.cli"},
 }
 # The rooms of the app, the ground first. A module imports from its own room and from earlier lines.
@@ -116,7 +124,7 @@ FLOORS = (
     {"widgets"},
     {
         *("heatmap", "heads_map", "links", "scores", "positions", "decoding", "compare", "reach"),
-        *("gates", "heads", "training", "hub", "export", "translation"),
+        *("gates", "heads", "training", "hub", "export", "translation", "lessons"),
     },
     {"shell"},
     {"startup"},

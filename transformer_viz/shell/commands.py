@@ -42,6 +42,7 @@ def add_commands(
     _add_head(actions, window, session)
     window.training.add_to(actions)
     _add_view(actions, window, session, controller)
+    window.lessons.add_to(actions)
     _add_help(actions, window.help)
 
 

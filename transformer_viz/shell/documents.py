@@ -43,12 +43,14 @@ class Kind(StrEnum):
     SESSION = "session"
     TEXT = "text"
     RUN = "run"
+    LESSON = "lesson"
 
 
 _SUFFIXES = {
     ".safetensors": Kind.CHECKPOINT,
     SUFFIX: Kind.SESSION,
     ".txt": Kind.TEXT,
+    ".md": Kind.LESSON,
 }
 
 
@@ -134,6 +136,7 @@ class Documents(QObject):
     pathChanged = Signal(object)  # Path | None
     viewWanted = Signal(str)  # by a session: the name of a view
     runWanted = Signal(object)  # Path of a run folder
+    lessonWanted = Signal(object)  # Path of a lesson
     saved = Signal(str)  # one sentence
 
     def __init__(
@@ -172,6 +175,8 @@ class Documents(QObject):
         match kind:
             case Kind.RUN:
                 self.runWanted.emit(path)
+            case Kind.LESSON:
+                self.lessonWanted.emit(path)
             case Kind.CHECKPOINT:
                 self._controller.transfers.stop_opening()
                 self._controller.open(recognise(path)[1])

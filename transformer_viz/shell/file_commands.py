@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 MODELS = "Models (*.safetensors *.npz config.json)"
 OPENED = (
-    f"All supported files (*.safetensors *.npz config.json *{SUFFIX} *.txt);;{MODELS};;Traces "
-    f"(*.npz);;Sessions (*{SUFFIX});;Texts (*.txt);;All files (*)"
+    f"All supported files (*.safetensors *.npz config.json *{SUFFIX} *.txt *.md);;{MODELS};;Traces "
+    f"(*.npz);;Sessions (*{SUFFIX});;Texts (*.txt);;Lessons (*.md);;All files (*)"
 )
 SESSIONS = f"Transformer Viz sessions (*{SUFFIX})"
 
@@ -67,6 +67,7 @@ class FileCommands(QObject):
             said.connect(window.say)
         self.documents.viewWanted.connect(window.show_view)
         self.documents.runWanted.connect(lambda path: window.training.open_run(path))
+        self.documents.lessonWanted.connect(lambda path: window.lessons.open(path))
 
     def open(self) -> None:
         name, _filter = QFileDialog.getOpenFileName(self._window, "Open", self._start(), OPENED)

@@ -38,7 +38,7 @@ class Presentation(QObject):
         self._before = Qt.WindowState.WindowNoState
         self._note: QLabel | None = None
         self._panels: dict[str, QAction] = {}
-        self._gave_way: list[str] = []  # panels hidden to make room for large text
+        self._gave_way: list[str] = []  # panels hidden to make room for a view
         self._widths: dict[str, int] = {}  # of hidden panels, when they were last seen
         self._alone: QAction
 
@@ -161,16 +161,16 @@ class Presentation(QObject):
 
     def _step(self, step: int) -> None:
         size = next_size(text_size(), step)
-        self._set_size(size)
+        self.fit(text_size=size)
         told = " ".join(f"{_GIVES_WAY[name]} it." for name in self._gave_way)
         self._window.say(f"Text size {size} pt. {told or MORE_ROOM}")
 
-    def _set_size(self, points: int) -> None:
-        """Change the text size; side panels that leave a view too little room for it give way, and
-        come back with smaller text."""
+    def fit(self, **changes: object) -> None:
+        """Change settings, such as the size of text; side panels that leave a view too little room
+        give way, and come back when there is room."""
         hidden = set(self._controller.settings.hidden_panels) - set(self._gave_way)
         self._gave_way.clear()
-        self._controller.change_settings(text_size=points, hidden_panels=tuple(sorted(hidden)))
+        self._controller.change_settings(hidden_panels=tuple(sorted(hidden)), **changes)
         for name in _GIVES_WAY:
             QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
             enough = self._window.stage.width() >= grown(_STAGE, self._window.font())
@@ -181,4 +181,4 @@ class Presentation(QObject):
                 self._gave_way.append(name)
 
     def _reset(self) -> None:
-        self._set_size(0)
+        self.fit(text_size=0)

@@ -26,6 +26,7 @@ from transformer_viz.heads_map.heads_map import HeadsMap
 from transformer_viz.heads_map.inspector import Inspector
 from transformer_viz.heads_map.measured_heads import MeasuredHeads
 from transformer_viz.hub.commands import HubCommands
+from transformer_viz.lessons.commands import LessonCommands
 from transformer_viz.links.links import Links
 from transformer_viz.scores.scores import Scores
 from transformer_viz.shell.commands import add_commands
@@ -63,7 +64,7 @@ from transformer_viz.widgets.text_size import set_height
 
 HINT = (
     "Now change “tired” to “wide”: the translation of “it” and the row of “it” follow. "
-    "Click a thumbnail on the left to see another head."
+    "Click a thumbnail on the left to see another head. New to attention? Help ▸ Lessons."
 )
 HEADS_SHARE = 0.24  # of the window's width, within these bounds
 HEADS_NARROWEST, HEADS_WIDEST = 300, 480
@@ -110,6 +111,7 @@ class Window(Host):
         )
         self.gates = GateCommands(self, session, controller, controller.gating, controller.effect)
         self.hub = HubCommands(self, cache)
+        self.lessons = LessonCommands(self, session, controller, self.show_view, self._part)
         self.presentation = Presentation(self, controller)
         self.history = History(session, controller, self)
         self._documents = DocumentMenus(self.commands, controller, self.files.documents.open)
@@ -303,6 +305,9 @@ class Window(Host):
     def open_file(self, path: Path) -> None:
         self.files.documents.open(path)
 
+    def fit_panels(self) -> None:
+        self.presentation.fit()
+
     def make_room(self) -> None:
         if self.hint.isVisible():
             self.hint.close_message()
@@ -336,7 +341,21 @@ class Window(Host):
             self.model_bar.model_button,
             *self.training.panels(),
             *self.heads.panels(),
+            *self.lessons.panels(),
         ]
+
+    def _part(self, name: str) -> QWidget:
+        """A part of the window by the name that lessons give it."""
+        parts: dict[str, QWidget] = {
+            "source": self.source,
+            "translation": self.chips,
+            "heads": self.heads_map,
+            "views": self.stage,
+            "inspector": self.inspector,
+            "models": self.model_bar,
+            "samples": self.samples,
+        }
+        return parts[name]
 
     def step_panel(self, step: int) -> None:
         step_focus(self._panels(), step)
@@ -414,6 +433,7 @@ class Window(Host):
             self.training,
             self.heads,
             self.hub,
+            self.lessons,
         ):
             view.apply_theme(self.theme)
 

@@ -24,6 +24,7 @@ OWN_COMMANDS = {
     "man": "print the manual page",
 }
 COMMANDS = CORE_COMMANDS | OWN_COMMANDS
+_LESSON_ACTS = ("list", "check", "-h", "--help")  # all else is the name of a lesson to open
 KNOWN = {"core.commands": CORE_COMMANDS, "transformer_viz.desktop": OWN_COMMANDS}
 
 
@@ -43,9 +44,18 @@ class Options:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command or the window and return the exit code: 0, 1 failure, 2 wrong use."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["lesson"] and len(arguments) > 1 and arguments[1] not in _LESSON_ACTS:
+        return with_sentences(lambda: _open_lesson(arguments[1:]), "transformer-viz lesson")
     if arguments and arguments[0] in COMMANDS:
         return run_command(arguments, KNOWN)
     return with_sentences(lambda: _open(arguments), "transformer-viz")
+
+
+def _open_lesson(arguments: list[str]) -> int:
+    """Open the window with the lesson that the first argument names."""
+    from core.lessons.library import find_lesson
+
+    return _open([str(find_lesson(arguments[0])), *arguments[1:]])
 
 
 def _open(arguments: list[str]) -> int:

@@ -49,6 +49,7 @@ MAX_ALPHA = 2.0
 RECENT_FILES = 10
 HISTORY = 30
 MAX_RUNS = 1_000
+MAX_LESSONS = 1_000
 MAX_TEXT_SIZE = 24  # points
 SIDE_PANELS = ("heads_map", "inspector")
 MAX_REMEMBERED_TEXT = 10_000
@@ -89,6 +90,7 @@ class Settings:
     runs: tuple[str, ...] = ()  # run folders outside of the user's folder of runs
     tell_of_runs: bool = True  # say at closing that training goes on
     hint_done: bool = False  # the line of the first start has been followed or closed
+    lessons_done: tuple[str, ...] = ()  # the names of those that were finished
 
     def remember_file(self, path: str) -> "Settings":
         return replace(self, recent_files=_newest_first(path, self.recent_files, RECENT_FILES))
@@ -338,4 +340,5 @@ _CHECKS: dict[str, Check[Any]] = {
     "runs": sequence(string, range(MAX_RUNS + 1)),
     "tell_of_runs": boolean,
     "hint_done": boolean,
+    "lessons_done": sequence(string, range(MAX_LESSONS + 1)),
 }

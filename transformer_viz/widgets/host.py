@@ -48,6 +48,11 @@ class Host(QMainWindow):
         """Show a sentence that stays until it is closed."""
         raise NotImplementedError
 
+    def fit_panels(self) -> None:
+        """Hide side panels that leave a view too little room, and show those hidden so if there is
+        room again."""
+        raise NotImplementedError
+
     def make_room(self) -> None:
         """Close the hint of the first start, whose place a panel needs."""
         raise NotImplementedError

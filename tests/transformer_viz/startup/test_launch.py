@@ -85,3 +85,18 @@ def test_a_mistyped_command_opens_no_window(
     monkeypatch.setattr("transformer_viz.startup.preflight.problem", lambda **_options: None)
     assert launch.main(["tranlate"]) == 2
     assert "did you mean 'translate'?" in capsys.readouterr().err
+
+
+def test_a_lesson_is_opened_as_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[list[str]] = []
+    monkeypatch.setattr(launch, "_open", lambda arguments: opened.append(arguments) or 0)
+    assert launch.main(["lesson", "it", "--theme", "dark"]) == 0
+    ((file, *options),) = opened
+    assert file.endswith("-it.md")
+    assert options == ["--theme", "dark"]
+
+
+def test_a_lesson_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert launch.main(["lesson", "nonsuch"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("transformer-viz lesson: There is no lesson 'nonsuch'; the course has: ")

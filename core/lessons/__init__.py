@@ -1,0 +1,1 @@
+"""Lessons as files, the questions in them, and what a model answers."""

@@ -1,0 +1,1 @@
+"""The Lessons panel: a course whose steps happen in the window."""

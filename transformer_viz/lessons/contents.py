@@ -1,0 +1,75 @@
+"""The lessons that there are, those that are done marked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.counted import counted
+from core.lessons.lesson import Lesson
+from transformer_viz.drawing.theme import GRID
+from transformer_viz.widgets.text_line import label
+
+_LESSON = Qt.ItemDataRole.UserRole
+DONE = "✓ "
+
+
+class LessonContents(QWidget):
+    """A course: a row for each lesson; Enter or a double click begins it."""
+
+    lessonWanted = Signal(object)  # Lesson
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.list = QListWidget()
+        self.list.setAccessibleName("Lessons")
+        self.list.setFrameShape(QListWidget.Shape.NoFrame)
+        self.list.setWordWrap(True)
+        self.list.setSpacing(GRID // 2)
+        self.problems = label("warning", wrap=True)
+        self.progress = label("faint")
+        self.begin = QPushButton("&Begin")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 3 * GRID)
+        column.setSpacing(2 * GRID)
+        column.addWidget(self.list, 1)
+        column.addWidget(self.problems)
+        row = QHBoxLayout()
+        row.addWidget(self.progress, 1)
+        row.addWidget(self.begin)
+        column.addLayout(row)
+        self.list.itemActivated.connect(lambda _item: self._wish())
+        self.begin.clicked.connect(self._wish)
+
+    def show_lessons(
+        self, lessons: Sequence[Lesson], done: Collection[str], problems: Sequence[str]
+    ) -> None:
+        """List lessons; `done`: the names of those that were finished."""
+        row = max(0, self.list.currentRow())
+        self.list.clear()
+        for lesson in lessons:
+            mark = DONE if lesson.name in done else ""
+            time = f" ({counted(lesson.minutes, 'minute')})" if lesson.minutes else ""
+            about = f"\n{lesson.about}" if lesson.about else ""
+            item = QListWidgetItem(f"{mark}{lesson.title}{time}{about}", self.list)
+            item.setData(_LESSON, lesson)
+        self.list.setCurrentRow(min(row, len(lessons) - 1))
+        finished = sum(lesson.name in done for lesson in lessons)
+        self.progress.setText(f"{finished} of {counted(len(lessons), 'lesson')} done")
+        self.problems.setText("\n".join(problems))
+        self.problems.setVisible(bool(problems))
+        self.begin.setEnabled(bool(lessons))
+
+    def _wish(self) -> None:
+        item = self.list.currentItem()
+        if item is not None:
+            self.lessonWanted.emit(item.data(_LESSON))
