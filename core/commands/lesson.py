@@ -7,8 +7,6 @@ from pathlib import Path
 
 from core.errors import UserError
 from core.files import is_folder
-from core.lessons.lesson import read_lesson
-from core.lessons.library import course_folder, find_lesson, lesson_files, read_course
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command and return 1 if a step of a lesson cannot be done; raises UserError for a
     lesson that cannot be read."""
+    from core.lessons.library import course_folder, read_course
+
     if args.act == "list":
         lessons, problems = read_course(course_folder())
         for lesson in lessons:
@@ -42,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _files(names: list[str]) -> list[Path]:
+    from core.lessons.library import course_folder, find_lesson, lesson_files
+
     if not names:
         return lesson_files(course_folder())
     found = list[Path]()
@@ -53,6 +55,7 @@ def _files(names: list[str]) -> list[Path]:
 def _check(path: Path) -> int:
     """Print what every step finds; return how many things cannot be done."""
     from core.lessons.check import check_lesson
+    from core.lessons.lesson import read_lesson
 
     lesson = read_lesson(path)
     wrong = 0
