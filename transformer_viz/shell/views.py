@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from transformer_viz.compare.compare import Compare
 from transformer_viz.decoding.decoding import DecodingView
+from transformer_viz.gates.ablation import Ablation
 from transformer_viz.heatmap.heatmap import Heatmap
 from transformer_viz.links.links import Links
 from transformer_viz.positions.positions import Positions
@@ -50,5 +51,6 @@ TABS = (
     ViewTab(
         "reach", "&Reach", lambda session, desk: ReachView(session, desk.stretching, desk.distance)
     ),
+    ViewTab("ablation", "Ablat&ion", lambda session, desk: Ablation(session, desk.gating)),
 )
 VIEW_NAMES = tuple(tab.name for tab in TABS)

@@ -98,8 +98,9 @@ class TranslationDoubts(QObject):
         self.asking = False
 
     def _is_own(self, trace: Trace | None) -> bool:
-        """Whether the model in use made it."""
-        return trace is not None and trace.has_ids and not self._session.origin
+        """Whether the model in use made it, without having seen the answers."""
+        own = trace is not None and trace.has_ids and not self._session.origin
+        return own and trace is not None and trace.switches.mask
 
     def _ask(self) -> None:
         trace, words = self._session.trace, self._function_words
@@ -121,7 +122,8 @@ class TranslationDoubts(QObject):
         own = trace if self._is_own(trace) else None
         unsure = () if own is None or self._seen is None else tuple(self._seen.unsure(own.text))
         complete = self._seen is None or self._seen.is_complete
-        doubts = Doubts.of(predicted_words(trace), unsure, [one.word for one in untranslated])
+        judged = None if trace is not None and not trace.switches.mask else trace
+        doubts = Doubts.of(predicted_words(judged), unsure, [one.word for one in untranslated])
         self.marks = () if own is None else tuple(_marks(own, unsure, untranslated, complete))
         self.verdict = verdict(doubts, self._threshold, complete=complete)
         self.is_bad = bool(self.verdict) and doubts.share >= self._threshold

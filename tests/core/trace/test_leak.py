@@ -7,7 +7,7 @@ import pytest
 
 from core.switches import Switches
 from core.text.tokens import Token
-from core.trace.leak import leaks
+from core.trace.statistics import leaks
 from core.trace.trace import AttentionKind, Head, StoredAttention, Trace
 
 D = AttentionKind.DECODER_SELF
