@@ -1,5 +1,7 @@
 """A model's positional encoding as a value, and what can be read off it (paper section 3.5).
 
+Rotary positions, which turn queries and keys, are shown by what they make of one vector.
+
 Legend: n positions, D d_model, k a shift. Columns come in pairs, the sine and the cosine of one
 frequency; a pair is a point in the plane, cosine to the right and sine up. NumPy only.
 """
@@ -24,7 +26,9 @@ class PositionTable:
     """What a model adds to its embeddings, and how that came about.
 
     Attributes:
-        values: [n, D]; row p is PE(p). A learned table is here as a whole, sinusoids go on.
+        values: [n, D]; row p is PE(p). A learned table is here as a whole, sinusoids go on. Of
+            rotary positions, it is the vector (1, 0, 1, 0, …) of the width d_k as position p turns
+            it, so that columns 2i and 2i + 1 are the cosine and the sine of an angle.
         kind, layout, denominator: as in ``ModelConfig``: positions, position_layout and
             position_denominator.
         trained: the most tokens, the end token among them, that a text had in training; None
@@ -46,10 +50,16 @@ class PositionTable:
         return self.kind == "learned"
 
     @property
+    def rotary(self) -> bool:
+        return self.kind == "rotary"
+
+    @property
     def pairs(self) -> Indices:
         """The columns of each pair, [D/2, 2]: sine, cosine. A learned table is paired like the
         paper's, for want of any order of its own."""
         columns = np.arange(self.d_model)
+        if self.rotary:
+            return columns.reshape(-1, 2)[:, ::-1]
         halves = self.layout == "halves" and not self.learned
         return columns.reshape(2, -1).T if halves else columns.reshape(-1, 2)
 

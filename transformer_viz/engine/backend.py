@@ -262,11 +262,20 @@ class TorchBackend:
 
         checkpoint = self._ready()
         config = checkpoint.config
+        if config.positions == "none":
+            raise UserError(
+                "This model has no positions: it cannot tell one order of the words from another."
+            )
         trained = checkpoint.provenance.get("training", {}).get("max_length")
         learned = config.positions == "learned"
         count = config.max_positions if learned else max(FEWEST_POSITIONS, 2 * (trained or 0))
         with torch.inference_mode():
-            values = checkpoint.model.positions(0, count).float().cpu().numpy().copy()
+            turning = next(checkpoint.model.encoder_layers()).self_attention.rotary
+            if turning is None:
+                rows = checkpoint.model.positions(0, count)
+            else:
+                rows = turning(torch.tensor([1.0, 0.0]).repeat(count, turning.width // 2))
+            values = rows.float().cpu().numpy().copy()
         return PositionTable(
             values=values,
             kind=config.positions,

@@ -55,7 +55,7 @@ class Extent:
         if self.end is None:
             beyond = "Beyond the longest text seen in training," if self.trained else "Without "
             "limit,"
-            return f"{beyond} the sinusoids continue by their formula."
+            return f"{beyond} the angles continue by their formula."
         if self.trained is not None and self.trained < self.end:
             return (
                 "Positions beyond the longest text in training kept their random initial values; "

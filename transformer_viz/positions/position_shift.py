@@ -30,6 +30,7 @@ MARGIN = 4 * GRID
 _FIXED = "R_k, the same at every position"
 _NEAREST = "R_k, best fit for all positions"
 _STRIPS = (("PE(pos)", "soft"), ("R_k · PE(pos)", "accent"), ("PE(pos + k)", "warning"))
+_TURNED = (("turned to pos", "soft"), ("R_k · that", "accent"), ("turned to pos + k", "warning"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class ShiftPicture:
     matrix: np.ndarray
     columns: tuple[int, ...]
     title: str
+    rotary: bool
 
 
 class ShiftCanvas(Picture):
@@ -114,14 +116,13 @@ class ShiftCanvas(Picture):
     def _draw_strips(self, painter: QPainter, rect: QRectF, pitch: float) -> None:
         assert self.shown is not None
         table = diverging_table(self.theme)
+        strips = _TURNED if self.shown.rotary else _STRIPS
         painter.setFont(scaled_font(self.font(), 0.85))
         names = 2 * GRID + max(
-            QFontMetricsF(painter.font()).horizontalAdvance(name) for name, _ in _STRIPS
+            QFontMetricsF(painter.font()).horizontalAdvance(name) for name, _ in strips
         )
         limit = float(np.abs(self.shown.vectors).max()) or 1.0
-        for row, ((name, token), values) in enumerate(
-            zip(_STRIPS, self.shown.vectors, strict=True)
-        ):
+        for row, ((name, token), values) in enumerate(zip(strips, self.shown.vectors, strict=True)):
             top = rect.top() + row * pitch
             painter.setPen(self.theme.color(token))
             painter.drawText(
@@ -223,7 +224,7 @@ def shift_picture(
     wavelengths = table.wavelengths
     turned = [
         TurnedPair(
-            name=f"dims {sine[pair]}, {cosine[pair]}",
+            name="dims " + ", ".join(map(str, sorted(table.pairs[pair].tolist()))),
             note="" if wavelengths is None else f"wavelength {wavelengths[pair]:,.1f}",
             angle=float(one.angles[pair]),
             start=complex(three[0, pair]),
@@ -239,6 +240,7 @@ def shift_picture(
         matrix=rotation(one.angles[pairs], blocks),
         columns=tuple(int(column) for column in table.pairs[pairs].ravel()),
         title=_NEAREST if table.learned else _FIXED,
+        rotary=table.rotary,
     )
 
 
@@ -248,6 +250,13 @@ def shift_statement(table: PositionTable, one: Shift) -> str:
         return (
             "No fixed rotation maps a learned PE(pos) to PE(pos + k): the best fit, pair by "
             f"pair, is off by up to {share(one.error)}; entries are as large as {share(largest)}."
+        )
+    if table.rotary:
+        return (
+            "A key k positions further on is turned by R_k more, wherever it is, so q · k depends "
+            "on the distance alone: the largest difference over all "
+            f"{len(table.values) - one.k} positions and {table.d_model} dimensions is "
+            f"{share(one.error)}."
         )
     return (
         "PE(pos + k) = R_k · PE(pos), with the same R_k for every position: the largest "

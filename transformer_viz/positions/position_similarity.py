@@ -27,6 +27,10 @@ _SINUSOIDS = (
     "For sinusoids, the dot product depends only on the distance: it is the sum of "
     "cos(ω·distance) over all frequencies ω."
 )
+_ROTARY = (
+    "For rotary positions, this is q · k of two equal vectors turned to both positions: it depends "
+    "only on the distance, and is the sum of cos(ω·distance) over all frequencies ω."
+)
 _LEARNED = "Nothing forces neighbours in a learned table to be similar; any similarity was learned."
 
 
@@ -75,7 +79,8 @@ class PositionSimilarity(PositionPage):
 
     def show_state(self, state: PositionState, theme: Theme) -> None:
         self._state, self._theme = state, theme
-        self._fact.setText(_LEARNED if state.table.learned else _SINUSOIDS)
+        facts = {"learned": _LEARNED, "rotary": _ROTARY}
+        self._fact.setText(facts.get(state.table.kind, _SINUSOIDS))
         self._refresh()
 
     def _refresh(self) -> None:

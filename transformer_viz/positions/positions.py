@@ -50,6 +50,11 @@ _LAYOUTS = {
     "halves": "All sines, then all cosines: "
     "PE(pos, i) = sin(ω·pos), PE(pos, d_model/2 + i) = cos(ω·pos)",
 }
+_ROTARY = (
+    "Nothing is added to the embeddings. In encoder and decoder self-attention, position p turns "
+    "columns 2i and 2i + 1 of each query and key by p · ω_i; shown is what becomes of "
+    "(1, 0, 1, 0, …)"
+)
 _LEARNED = "One learned vector per position, shared by encoder and decoder"
 
 MOST_CURVES = 6
@@ -149,7 +154,8 @@ class Positions(StageView):
         about_table = isinstance(page, PositionPage)
         follows = page in (self.curves, self.shift)
         if table is not None:
-            self._facts.setToolTip(_LEARNED if table.learned else _LAYOUTS[table.layout])
+            formulas = {"learned": _LEARNED, "rotary": _ROTARY}
+            self._facts.setToolTip(formulas.get(table.kind, _LAYOUTS[table.layout]))
         self._facts.setVisible(about_table and not self._what_if.table_problem)
         self.dimensions.setVisible(follows and table is not None)
         for control in (self._shown_label, self.shown):
@@ -309,11 +315,13 @@ def facts(table: PositionTable) -> str:
     parts = []
     if table.learned:
         parts.append(f"Learned table of {len(table.values):,} positions")
+    elif table.rotary:
+        parts.append("Rotary: queries and keys are turned, nothing is added")
     else:
         parts.append(f"Sinusoids, {table.layout}")
         if table.denominator != "d_model":
             parts.append("last wavelength 10000 · 2π")
-    parts.append(f"{table.d_model} dimensions")
+    parts.append(f"{table.d_model} dimensions" + " of a head" * table.rotary)
     if table.trained is not None:
         parts.append(f"trained on up to {counted(table.trained, 'token')}")
     return " · ".join(parts)

@@ -7,13 +7,17 @@ from pytestqt.qtbot import QtBot
 
 from core.checkpoints.native import save_checkpoint
 from core.config import ModelConfig
+from core.errors import UserError
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
 from core.text.sentence_pieces import train_tokenizer
+from core.trace.positions import rotation, shift
 from tests.transformer_viz.models import LINES, save_tiny_model
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz.engine.backend import FEWEST_POSITIONS, TorchBackend
 from transformer_viz.engine.worker import Context
+from transformer_viz.positions.position_shift import shift_statement
+from transformer_viz.positions.positions import facts
 from transformer_viz.positions.what_if import WhatIf, Wish
 from transformer_viz.state.session import Search
 
@@ -192,3 +196,38 @@ def test_the_real_backend_shows_all_of_a_learned_table(tmp_path: Path) -> None:
     assert (table.kind, table.trained) == ("learned", 30)
     weight = model.state_dict()["positions.weight"].numpy()
     assert np.array_equal(table.values, weight)
+
+
+@pytest.mark.parametrize("positions", ["rotary", "none"])
+def test_rotary_positions_are_shown_as_turned_and_none_in_a_sentence(
+    tmp_path: Path, positions: str
+) -> None:
+    tokenizer = train_tokenizer(LINES, 120)
+    config = ModelConfig(
+        **{"vocab_size": tokenizer.vocab_size, "d_model": 16, "positions": positions},
+        **dict.fromkeys(("encoder_layers", "decoder_layers"), 1),
+        **dict.fromkeys(("encoder_heads", "decoder_heads"), 2),
+        **dict.fromkeys(("encoder_d_ff", "decoder_d_ff"), 16),
+    )
+    model = Transformer(config)
+    initialise(model, seed=1)
+    path = tmp_path / f"{positions}.safetensors"
+    save_checkpoint(path, model, tokenizer, {})
+    backend = TorchBackend(threads=1)
+    backend.load(path, CONTEXT)
+    if positions == "none":
+        with pytest.raises(UserError, match="no positions: it cannot tell one order"):
+            backend.positions(CONTEXT)
+        return
+    table = backend.positions(CONTEXT)
+    position, pair = np.arange(len(table.values))[:, None], np.arange(4)
+    angles = position / 10000 ** (2 * pair / 8)
+    np.testing.assert_allclose(table.values[:, 0::2], np.cos(angles), atol=1e-6)
+    np.testing.assert_allclose(table.values[:, 1::2], np.sin(angles), atol=1e-6)
+    turned = shift(table.points, 5, table.frequencies)
+    assert turned.error < 1e-5
+    matrix = rotation(turned.angles, table.pairs)  # of RoFormer, equation 15
+    cos, sin = np.cos(5.0), np.sin(5.0)
+    np.testing.assert_allclose(matrix[:2, :2], [[cos, -sin], [sin, cos]], atol=1e-12)
+    assert "nothing is added" in facts(table)
+    assert "the distance alone" in shift_statement(table, turned)
