@@ -124,7 +124,8 @@ FLOORS = (
     {"widgets"},
     {
         *("heatmap", "heads_map", "links", "scores", "positions", "decoding", "compare", "reach"),
-        *("gates", "heads", "training", "hub", "export", "translation", "lessons"),
+        *("architecture", "gates", "heads", "training", "hub", "export", "translation"),
+        "lessons",
     },
     {"shell"},
     {"startup"},

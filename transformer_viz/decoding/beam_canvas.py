@@ -1,8 +1,6 @@
 """The canvas of the beam tree: scroll, zoom, and walk with the arrow keys."""
 
-import math
-
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QHelpEvent,
@@ -10,24 +8,21 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QResizeEvent,
-    QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QToolTip
+from PySide6.QtWidgets import QToolTip
 
 from core.decoding.beam_tree import BeamTree
 from transformer_viz.decoding.beam_layout import BeamLayout, lay_out_beam
 from transformer_viz.decoding.beam_picture import LEGEND, paint_beam
 from transformer_viz.drawing.labels import display_text
 from transformer_viz.drawing.numbers import signed
-from transformer_viz.drawing.theme import GRID, LIGHT, Theme
+from transformer_viz.drawing.theme import LIGHT, Theme
 from transformer_viz.widgets.accessibility import announce
+from transformer_viz.widgets.zoom_canvas import ZoomCanvas
 from transformer_viz.words.wording import plain_tooltip, token_name
 
-_SMALLEST, _LARGEST, _ZOOM_STEP = 0.05, 3.0, 1.25
 
-
-class BeamCanvas(QAbstractScrollArea):
+class BeamCanvas(ZoomCanvas):
     """A click or Enter chooses a node; ← → lead along a hypothesis, ↑ ↓ through a step;
     Ctrl+wheel, + and − zoom, 0 shows the whole tree."""
 
@@ -36,16 +31,12 @@ class BeamCanvas(QAbstractScrollArea):
     def __init__(self) -> None:
         super().__init__()
         self.theme: Theme = LIGHT
-        self.zoom = 1.0
         self._tree: BeamTree | None = None
         self._layout = BeamLayout((), {}, 0, 0)
         self._pruned = True
         self._current: int | None = None
         self._shown: int | None = None
         self.setAccessibleName("Beam search tree")
-        self.setFrameShape(self.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.viewport().setAutoFillBackground(False)
 
     @property
     def current(self) -> int | None:
@@ -78,35 +69,14 @@ class BeamCanvas(QAbstractScrollArea):
 
     def box_of(self, node: int) -> QRectF:
         """Return a node's box in the viewport."""
-        box, offset = self._layout.boxes[node], self._offset()
-        corner = QPointF(box.x() * self.zoom, box.y() * self.zoom) - offset
-        return QRectF(corner, box.size() * self.zoom)
+        return self.in_viewport(self._layout.boxes[node])
 
     def apply_theme(self, theme: Theme) -> None:
         self.theme = theme
         self.viewport().update()
 
-    def set_zoom(self, zoom: float, at: QPointF | None = None) -> None:
-        """Keep what is at a point of the viewport, else at its middle, in its place."""
-        at = at or QRectF(self.viewport().rect()).center()
-        zoom = max(_SMALLEST, min(zoom, _LARGEST))
-        place = (at + self._offset()) / self.zoom
-        self.zoom = zoom
-        self._set_scroll()
-        target = place * zoom - at
-        self.horizontalScrollBar().setValue(round(target.x()))
-        self.verticalScrollBar().setValue(round(target.y()))
-        self.viewport().update()
-
-    def fit(self) -> None:
-        """Show the whole tree, and no larger than its own size."""
-        view = self.viewport().size()
-        whole = max(self._layout.width / view.width(), self._layout.height / view.height(), 1.0)
-        self.set_zoom(0.999 / whole if whole > 1 else 1.0)
-
-    def whole_size(self) -> QSize:
-        """Return the size of the tree at its own scale."""
-        return QSize(math.ceil(self._layout.width), math.ceil(self._layout.height))
+    def drawing_size(self) -> QSizeF:
+        return QSizeF(self._layout.width, self._layout.height)
 
     def paint_whole(self, painter: QPainter) -> None:
         """The tree at its own size, on any device."""
@@ -134,44 +104,22 @@ class BeamCanvas(QAbstractScrollArea):
         self._layout = empty if tree is None else lay_out_beam(tree, pruned=self._pruned)
         if self._current not in self._layout.boxes:
             self._current = None if tree is None else tree.winner
-        self._set_scroll()
+        self.fit_scroll_bars()
         self.viewport().update()
-
-    def _offset(self) -> QPointF:
-        """Of the viewport in the picture, in pixels."""
-        return QPointF(self.horizontalScrollBar().value(), self.verticalScrollBar().value())
-
-    def _set_scroll(self) -> None:
-        view = self.viewport().size()
-        whole = QSize(
-            math.ceil(self._layout.width * self.zoom), math.ceil(self._layout.height * self.zoom)
-        )
-        for bar, length, page in (
-            (self.horizontalScrollBar(), whole.width(), view.width()),
-            (self.verticalScrollBar(), whole.height(), view.height()),
-        ):
-            bar.setRange(0, max(0, length - page))
-            bar.setPageStep(page)
-            bar.setSingleStep(8 * GRID)
 
     def _go_to(self, node: int) -> None:
         self._current = node
         announce(self, self.describe(node).replace("\n", ", "))
-        box, view = self.box_of(node).adjusted(-16, -16, 16, 16), QRectF(self.viewport().rect())
-        across, down = self.horizontalScrollBar(), self.verticalScrollBar()
-        dx = min(0.0, box.left()) or max(0.0, box.right() - view.right())
-        dy = min(0.0, box.top()) or max(0.0, box.bottom() - view.bottom())
-        across.setValue(across.value() + round(dx))
-        down.setValue(down.value() + round(dy))
+        self.reveal(self._layout.boxes[node])
         self.viewport().update()
 
     def _node_at(self, point: QPoint) -> int | None:
-        return self._layout.node_at((QPointF(point) + self._offset()) / self.zoom)
+        return self._layout.node_at(self.drawing_point(QPointF(point)))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._tree is None:
             return
-        offset = self._offset()
+        offset = self.offset()
         visible = QRectF(event.rect()).translated(offset)
         with QPainter(self.viewport()) as painter:
             painter.translate(-offset)
@@ -192,24 +140,11 @@ class BeamCanvas(QAbstractScrollArea):
             shown=self._shown,
         )
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._set_scroll()
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
         node = self._node_at(event.position().toPoint())
         if event.button() == Qt.MouseButton.LeftButton and node is not None:
             self._go_to(node)
             self.chosen.emit(node)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.set_zoom(
-                self.zoom * _ZOOM_STEP ** (event.angleDelta().y() / 120), event.position()
-            )
-            event.accept()
-        else:
-            super().wheelEvent(event)
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
@@ -249,11 +184,6 @@ class BeamCanvas(QAbstractScrollArea):
                 self._go_to(tree.winner)
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 self.chosen.emit(current)
-            case Qt.Key.Key_Plus | Qt.Key.Key_Equal:
-                self.set_zoom(self.zoom * _ZOOM_STEP)
-            case Qt.Key.Key_Minus:
-                self.set_zoom(self.zoom / _ZOOM_STEP)
-            case Qt.Key.Key_0:
-                self.fit()
             case _:
-                event.ignore()
+                if not self.take_zoom_key(event):
+                    event.ignore()

@@ -71,9 +71,12 @@ class RecordedStates(QObject):
 
     @property
     def current(self) -> Recorded | None:
-        """The states of the session's trace itself, if they are there."""
-        found = self.found
-        return found if found is not None and found.trace is self._session.trace else None
+        """The states of the session's trace itself, if they are there and the session's model made
+        it."""
+        found, session = self.found, self._session
+        if found is None or session.model is not self._model:
+            return None
+        return found if found.trace is session.trace else None
 
     def watch(self, watcher: object, watched: bool) -> None:
         """Say whether a view looks; without any, nothing is recorded and nothing kept."""

@@ -108,6 +108,14 @@ PANEL_KEYS: dict[str, tuple[Keys, ...]] = {
         _ZOOM,
         Keys("0", "show the whole tree"),
     ),
+    "diagram": (
+        Keys(_ARROWS, "walk to another box"),
+        Keys("PgUp PgDown", "previous, next token"),
+        Keys("Return", "show the heads of a block as maps"),
+        Keys("Z", "zoom to the open block; press again for the whole"),
+        _ZOOM,
+        Keys("0", "show the whole diagram"),
+    ),
     "comparison": (
         Keys(_ARROWS, "move to another cell"),
         Keys("PgUp PgDown", "ten rows up, down"),

@@ -7,6 +7,7 @@ number), its tab, and its name in settings and session files follow from the row
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from transformer_viz.architecture.architecture import Architecture
 from transformer_viz.compare.compare import Compare
 from transformer_viz.decoding.decoding import DecodingView
 from transformer_viz.gates.ablation import Ablation
@@ -52,5 +53,8 @@ TABS = (
         "reach", "&Reach", lambda session, desk: ReachView(session, desk.stretching, desk.distance)
     ),
     ViewTab("ablation", "Ablat&ion", lambda session, desk: Ablation(session, desk.gating)),
+    ViewTab(
+        "architecture", "&Architecture", lambda session, desk: Architecture(session, desk.states)
+    ),
 )
 VIEW_NAMES = tuple(tab.name for tab in TABS)

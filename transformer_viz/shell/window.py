@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from transformer_viz.architecture.architecture import Architecture
 from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.engine.stream import Stream
 from transformer_viz.gates.gate_commands import GateCommands
@@ -256,6 +257,7 @@ class Window(Host):
         self._samples_showing.said.connect(self._show_sight)
         self.stage.viewChanged.connect(lambda view: controller.change_settings(view=view))
         self.heads_map.picture.menuWanted.connect(self.gates.pop_up)
+        self.stage.of(Architecture).mapWanted.connect(self.show_a_map)
         for changed in (self._session.traceChanged, controller.gating.changed):
             changed.connect(self._mark_changes)
         self._session.modelChanged.connect(self._show_model)

@@ -99,6 +99,7 @@ class ViewOptions:
         reach_specials: special tokens count among them too.
         reach_sinks: links to a sink of their head count among them too.
         reach_kernel: the width of the kernels of a convolution that they are compared with.
+        architecture_box: the box of the diagram that is chosen, as `core.analysis.boxes` names it.
     """
 
     quantity: Quantity = Quantity.WEIGHT
@@ -117,3 +118,4 @@ class ViewOptions:
     reach_specials: bool = False
     reach_sinks: bool = False
     reach_kernel: int = 3
+    architecture_box: str = "encoder.0.self_attention"
