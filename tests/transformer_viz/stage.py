@@ -14,6 +14,7 @@ from core.analysis.composition import rollout
 from core.analysis.contributions import Contributions
 from core.analysis.direct import DirectParts, Part, Source
 from core.analysis.lens import LayerLens
+from core.config import ModelConfig
 from core.decoding.beam_tree import BeamTree
 from core.errors import UserError
 from core.switches import INTACT, Switches
@@ -117,7 +118,12 @@ class FakeBackend:
     def load(self, path: Path, context: Context) -> ModelInfo:
         if path not in (GOOD, OTHER):
             raise UserError(f"{path} is truncated.")
-        return ModelInfo(path.stem, path, 2, 2, 3, 3, 8, 100, {"scores": {"it_head": IT_HEAD}})
+        config = ModelConfig(
+            **{"vocab_size": 100, "d_model": 8, "d_k": 2, "encoder_d_ff": 8, "decoder_d_ff": 8},
+            **{"encoder_layers": 2, "decoder_layers": 2, "encoder_heads": 3, "decoder_heads": 3},
+        )
+        scores = {"scores": {"it_head": IT_HEAD}}
+        return ModelInfo(path.stem, path, 2, 2, 3, 3, 8, 100, scores, config=config)
 
     def explain(
         self, text: str, search: Search, context: Context, target: str | None = None
@@ -238,14 +244,16 @@ class FakeBackend:
         self.busy.set()
         self.gate.wait(10)
 
-        def stack(positions: Sequence[int]) -> StackStates:
+        def stack(positions: Sequence[int], *sublayers: Sublayer) -> StackStates:
             vectors = np.repeat(np.array(positions, np.float32)[:, None], 2, axis=1)
-            sublayer = SublayerState(
-                Sublayer.SELF_ATTENTION, False, vectors, vectors, vectors, vectors
+            layer = tuple(
+                SublayerState(sublayer, False, vectors, vectors, vectors, vectors)
+                for sublayer in sublayers
             )
-            return StackStates(tuple(positions), vectors, vectors, ((sublayer,),), vectors)
+            return StackStates(tuple(positions), vectors, vectors, (layer, layer), vectors)
 
-        return States(stack(source), stack(target))
+        own, cross, network = Sublayer
+        return States(stack(source, own, network), stack(target, own, cross, network))
 
     def candidates(
         self, text: str, ids: Sequence[int], context: Context

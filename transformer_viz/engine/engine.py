@@ -110,11 +110,12 @@ class Engine(QObject):
         failed: Callable[[str], None],
         progress: Callable[[str], None] = lambda _text: None,
         gates: Gates | None = None,
+        switches: Switches = INTACT,
     ) -> None:
         """Put a question of another lane: exactly one of `done` and `failed` is called later,
-        in this thread, unless a newer question of the lane takes its place. `gates`: in place of
-        those that are set, and of the switches."""
-        altered = (self._gates, self._switches) if gates is None else (gates, INTACT)
+        in this thread, unless a newer question of the lane takes its place. `gates` and `switches`:
+        in place of those that are set; with None for `gates`, those that are set count."""
+        altered = (self._gates, self._switches) if gates is None else (gates, switches)
         self._worker.submit(
             lane,
             self._altered(lambda context: question(self._backend, context), *altered),

@@ -137,6 +137,7 @@ class RecordedStates(QObject):
                 done=lambda states: self._show(Recorded(trace, states)),
                 failed=lambda problem: self._show(None, problem),
                 gates=trace.gates,
+                switches=trace.switches,
             )
             self.changed.emit()
 

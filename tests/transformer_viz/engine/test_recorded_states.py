@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.trace.trace import AttentionKind, Head
+from core.switches import INTACT, Scaling, Switches
+from core.trace.trace import AttentionKind, ComputedAttention, Head
 from tests.transformer_viz.models import save_tiny_model
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz.engine.backend import TorchBackend
@@ -131,7 +132,7 @@ def test_a_real_model_records_the_pass_that_made_the_trace_gated_alike(tmp_path:
     assert info.config.decoder_layers == 3
     off = Head(AttentionKind.ENCODER_SELF, 0, 1)
     target = "Das Tier schlief."
-    with backend.gated({off: 0.0}):
+    with backend.altered({off: 0.0}, INTACT):
         trace = backend.explain("The animal slept.", Search(), CONTEXT, target=target)
         states = backend.states(trace, range(2), range(1), CONTEXT)
     hidden = states.encoder.layers[0][0].hidden  # [2, H·d_v], the second head's half is 0
@@ -139,3 +140,22 @@ def test_a_real_model_records_the_pass_that_made_the_trace_gated_alike(tmp_path:
     assert states.decoder.positions == (0,)
     assert (hidden[:, 8:] == 0).all()
     assert (hidden[:, :8] != 0).any()
+
+
+def test_a_pass_with_switches_is_recorded_with_the_same_ones(tmp_path: Path, qtbot: QtBot) -> None:
+    stage = Stage(TorchBackend(1))  # type: ignore[arg-type]
+    stage.engine.set_switches(Switches(scaling=Scaling.OFF))
+    stage.controller.translate("The animal slept.")
+    stage.controller.open(save_tiny_model(tmp_path / "tiny.safetensors"))
+    stage.controller.states.watch(stage, True)
+    qtbot.waitUntil(lambda: stage.controller.states.current is not None)
+    found = stage.controller.states.current
+    assert found is not None
+    head = Head(AttentionKind.ENCODER_SELF, 0, 1)
+    attention = found.trace.attention[head.kind]
+    assert isinstance(attention, ComputedAttention)
+    output = found.trace.weights(*head) @ attention.projections[0].value[1]
+    hidden = found.states.encoder.layers[0][0].hidden[:, 8:]
+    assert found.trace.switches.scaling is Scaling.OFF
+    np.testing.assert_allclose(hidden, output, atol=1e-6)
+    stage.controller.close()

@@ -15,6 +15,7 @@ from core.trace.trace import AttentionKind
 from tests.transformer_viz.decoding.decoding_desk import Desk, desk, tiny_model
 from tests.transformer_viz.heads.answers import show_answer
 from tests.transformer_viz.reach.test_distance_probe import answer
+from transformer_viz.architecture.architecture import Architecture
 from transformer_viz.compare.compare import Compare
 from transformer_viz.decoding.decoding import DecodingView
 from transformer_viz.drawing.lines import Line, Plot
@@ -55,7 +56,16 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
     desk.session.change_options(quantity=Quantity.ROLLOUT)
     desk.wait(lambda: not desk.controller.quantities.asking)
     stage = window.stage
-    for view in ("heatmap", "links", "scores", "positions", "compare", "decoding", "reach"):
+    for view in (
+        "heatmap",
+        "links",
+        "scores",
+        "positions",
+        "compare",
+        "decoding",
+        "reach",
+        "architecture",
+    ):
         window.show_view(view)
     desk.controller.comparison.choose_text("The street was too wide.")
     desk.wait(lambda: desk.controller.what_if.table is not None)
@@ -94,6 +104,7 @@ def panels(qapp: QApplication, desk: Desk, qtbot: QtBot) -> Iterator[dict[str, Q
         "decoding": stage.of(DecodingView),
         "candidates and hypotheses": stage.of(DecodingView).steps.side.candidates,
         "beam tree": stage.of(DecodingView).beam.canvas,
+        "diagram": stage.of(Architecture).canvas,
         "comparison": stage.of(Compare),
         "far links": stage.of(ReachView).text.far_links.list,
         "distances": stage.of(ReachView).text.histograms,
