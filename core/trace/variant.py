@@ -60,6 +60,19 @@ def largest_difference(
     return largest
 
 
+def words_of(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
+    """Return the tokens of each word that can change its place, by index: the pieces of a word stay
+    together, and a language token at the start stays where it is."""
+    words: list[list[int]] = []
+    for index, token in enumerate(tokens):
+        if index == 0 and token.kind is TokenKind.SPECIAL:
+            continue
+        if token.starts_word or not words:
+            words.append([])
+        words[-1].append(index)
+    return tuple(map(tuple, words))
+
+
 def shuffled_words(tokens: Sequence[Token], seed: int) -> tuple[int, ...]:
     """The tokens in another order, by index: words are shuffled, a word's pieces stay together.
 
@@ -68,19 +81,29 @@ def shuffled_words(tokens: Sequence[Token], seed: int) -> tuple[int, ...]:
     Raises:
         UserError: there is one word only.
     """
-    fixed = [index for index, token in enumerate(tokens[:1]) if token.kind is TokenKind.SPECIAL]
-    words: list[list[int]] = []
-    for index, token in enumerate(tokens[len(fixed) :], len(fixed)):
-        if token.starts_word or not words:
-            words.append([])
-        words[-1].append(index)
-    if len(words) < 2:
+    count = len(words_of(tokens))
+    if count < 2:
         raise UserError("This sentence has only one word, so there is nothing to shuffle.")
     generator = np.random.default_rng(seed)
-    order = generator.permutation(len(words))
-    while (order == np.arange(len(words))).all():
-        order = generator.permutation(len(words))
-    return (*fixed, *(index for word in order for index in words[word]))
+    order = generator.permutation(count)
+    while (order == np.arange(count)).all():
+        order = generator.permutation(count)
+    return arranged_words(tokens, order.tolist())
+
+
+def arranged_words(tokens: Sequence[Token], order: Sequence[int]) -> tuple[int, ...]:
+    """The tokens in another order, by index; ``order`` names the words in it, from 0.
+
+    Raises:
+        UserError: ``order`` does not name each word once.
+    """
+    words = words_of(tokens)
+    if sorted(order) != list(range(len(words))):
+        raise UserError(
+            f"The order must name each of the {len(words)} words of the sentence once, from 0."
+        )
+    start = words[0][0] if words else 0
+    return (*range(start), *(index for word in order for index in words[word]))
 
 
 def reordered(tokens: Sequence[Token], text: str, order: Sequence[int]) -> tuple[list[Token], str]:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from core.decoding.config import GREEDY, SearchConfig
 from core.decoding.search import proceed
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
 from core.trace.record import trace_text, trace_tokens
-from core.trace.variant import Variant, largest_difference, reordered, shuffled_words
+from core.trace.variant import (
+    Variant,
+    arranged_words,
+    largest_difference,
+    reordered,
+    shuffled_words,
+)
 
 
 def trace_variant(
@@ -18,7 +24,7 @@ def trace_variant(
     text: str,
     *,
     positions: bool = True,
-    seed: int | None = None,
+    order: int | Sequence[int] | None = None,
     search: SearchConfig = GREEDY,
     check: Callable[[], None] = proceed,
 ) -> Variant:
@@ -30,28 +36,33 @@ def trace_variant(
     Args:
         model: in evaluation mode.
         positions: whether the variant has positions, in encoder and decoder.
-        seed: of the shuffle; None leaves the order as it is.
+        order: the words by their places, from 0; or the seed of a shuffle; None leaves the order
+            as it is.
 
     Raises:
-        UserError: as ``trace_text``, or there is a single word to shuffle.
+        UserError: as ``trace_text``, or there is a single word to shuffle, or the order does not
+            name each word once.
     """
     without = model.without_positions()
     changed = model if positions else without
-    if seed is None:
+    if order is None:
         reference = trace_text(model, tokenizer, text, search=search, check=check)
         trace = trace_text(changed, tokenizer, text, search=search, check=check)
-        order: tuple[int, ...] = tuple(range(len(reference.source_tokens)))
+        moved: tuple[int, ...] = tuple(range(len(reference.source_tokens)))
     else:
         reference = trace_text(changed, tokenizer, text, search=search, check=check)
         words = reference.source_tokens[:-1]
-        moved = shuffled_words(words, seed)
-        tokens, shuffled = reordered(words, text, moved)
+        if isinstance(order, int):
+            found = shuffled_words(words, order)
+        else:
+            found = arranged_words(words, order)
+        tokens, shuffled = reordered(words, text, found)
         trace = trace_tokens(changed, tokenizer, tokens, text=shuffled, search=search, check=check)
-        order = (*moved, len(words))
+        moved = (*found, len(words))
     return Variant(
         reference=reference,
         trace=trace,
-        order=order,
+        order=moved,
         positions=positions,
-        difference=largest_difference(reference, trace, order, check),
+        difference=largest_difference(reference, trace, moved, check),
     )

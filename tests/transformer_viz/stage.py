@@ -24,6 +24,7 @@ from core.trace.positions import PositionTable
 from core.trace.states import StackStates, States, Sublayer, SublayerState
 from core.trace.trace import AttentionKind, Head, StoredAttention, Trace
 from core.trace.variant import Variant
+from transformer_viz.engine.backend import WordOrder
 from transformer_viz.engine.engine import Engine
 from transformer_viz.engine.quantities import Quantities
 from transformer_viz.engine.readings import Lens, PushedWord, Pushes
@@ -100,7 +101,7 @@ class FakeBackend:
         self.explained: list[tuple[str, Search]] = []
         self.translated: list[tuple[str, ...]] = []
         self.compared: list[tuple[Path, str]] = []
-        self.asked: list[tuple[str, Search, bool, int | None]] = []  # of `what_if`
+        self.asked: list[tuple[str, Search, bool, WordOrder]] = []  # of `what_if`
         self.decomposed: list[Trace] = []  # by `contributions`
         self.recorded: list[tuple[Trace, Sequence[int], Sequence[int]]] = []  # by `states`
         self.measured: list[tuple[str, int]] = []  # by `sentence_effects`
@@ -301,21 +302,23 @@ class FakeBackend:
         return " ".join([first, *["more"] * words, *rest])
 
     def what_if(
-        self, text: str, search: Search, positions: bool, seed: int | None, context: Context
+        self, text: str, search: Search, positions: bool, order: WordOrder, context: Context
     ) -> Variant:
-        """Shuffling turns the words around."""
-        self.asked.append((text, search, positions, seed))
+        """Shuffling turns the words around; an order that was chosen is kept."""
+        self.asked.append((text, search, positions, order))
         self.busy.set()
         self.gate.wait(10)
         words = text.split()
         if len(words) < 2:
             raise UserError("There is nothing to shuffle.")
-        turned = words if seed is None else words[::-1]
-        order = range(len(words)) if seed is None else reversed(range(len(words)))
+        places = list(range(len(words)))
+        if order is not None:
+            places = places[::-1] if isinstance(order, int) else list(order)
+        turned = [words[place] for place in places]
         return Variant(
             reference=word_trace(text),
             trace=word_trace(" ".join(turned)),
-            order=(*order, len(words)),
+            order=(*places, len(words)),
             positions=positions,
             difference=0.25,
         )

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from core.analysis.contributions import Contributions
 from core.checkpoints.header import read_header
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from core.checkpoints.native import Checkpoint
     from core.decoding.config import SearchConfig
     from core.text.tokenizer import Tokenizer
+
+WordOrder: TypeAlias = int | tuple[int, ...] | None
+"""The seed of a shuffle, or the words by their places; None leaves them as they are."""
 
 MAX_TOKENS = 5_000
 """A longer text is refused: one head's map alone would take more than 100 MB."""
@@ -81,9 +84,9 @@ class Backend(Protocol):
         ...
 
     def what_if(
-        self, text: str, search: Search, positions: bool, seed: int | None, context: Context
+        self, text: str, search: Search, positions: bool, order: WordOrder, context: Context
     ) -> Variant:
-        """The text as it is, and without positions or shuffled by a seed, or both."""
+        """The text as it is, and without positions or in another order, or both."""
         ...
 
     def contributions(self, trace: Trace, context: Context) -> Contributions:
@@ -285,7 +288,7 @@ class TorchBackend:
         )
 
     def what_if(
-        self, text: str, search: Search, positions: bool, seed: int | None, context: Context
+        self, text: str, search: Search, positions: bool, order: WordOrder, context: Context
     ) -> Variant:
         from core.trace.what_if import trace_variant
 
@@ -295,7 +298,7 @@ class TorchBackend:
             checkpoint.tokenizer,
             text,
             positions=positions,
-            seed=seed,
+            order=order,
             search=_config(checkpoint, search),
             check=context.check,
         )

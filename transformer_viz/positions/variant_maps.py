@@ -55,7 +55,7 @@ def variant_maps(variant: Variant, head: Head) -> tuple[TokenMap, ...]:
     return (
         TokenMap("In order", _codes(before), tokens, straight),
         TokenMap("Put back in order", _codes(back), tokens, straight),
-        TokenMap("Shuffled", _codes(after), variant.trace.source_tokens, variant.order),
+        TokenMap("In another order", _codes(after), variant.trace.source_tokens, variant.order),
     )
 
 

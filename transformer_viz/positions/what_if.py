@@ -1,12 +1,12 @@
 """The model's positions, and what the sentence looks like without them or in another order."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.trace.positions import PositionTable
-from core.trace.variant import Variant
+from core.trace.variant import Variant, words_of
 from transformer_viz.engine.engine import Engine
 from transformer_viz.state.session import Search, Session
 
@@ -16,14 +16,24 @@ PAUSE = 150
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What to change; `seed` is the shuffle's, None leaves the order as it is."""
+    """What to change.
+
+    Attributes:
+        seed: of the shuffle; None if the words are not shuffled.
+        words: the order of the words as it was chosen, by their places; None if it was not.
+    """
 
     positions: bool = True
     seed: int | None = None
+    words: tuple[int, ...] | None = None
+
+    @property
+    def order(self) -> int | tuple[int, ...] | None:
+        return self.seed if self.words is None else self.words
 
     @property
     def nothing(self) -> bool:
-        return self.positions and self.seed is None
+        return self.positions and self.order is None
 
 
 class WhatIf(QObject):
@@ -62,6 +72,7 @@ class WhatIf(QObject):
         self.asking = False
         self.problem = ""
         self.watched = False
+        self._text = ""  # of the trace shown last
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
         self._pause.timeout.connect(self._ask)
         session.modelChanged.connect(self._on_model)
@@ -75,6 +86,32 @@ class WhatIf(QObject):
             self.wish = wish
             self._drop()
             self._ask()
+
+    @property
+    def order_shown(self) -> tuple[int, ...]:
+        """The places of the words in the order that is wished for and known: as the sentence has
+        them until a shuffle has its answer."""
+        trace, variant = self._session.trace, self.variant
+        if trace is None:
+            return ()
+        words = words_of(trace.source_tokens[:-1])
+        if self.wish.words is not None:
+            return self.wish.words
+        if variant is None or not variant.shuffled:
+            return tuple(range(len(words)))
+        place = {word[0]: number for number, word in enumerate(words)}
+        return tuple(place[index] for index in variant.order if index in place)
+
+    def swap(self, first: int, second: int) -> None:
+        """Let the words at two places of the order shown change places."""
+        order = list(self.order_shown)
+        order[first], order[second] = order[second], order[first]
+        self.arrange(order)
+
+    def arrange(self, order: Sequence[int]) -> None:
+        """Put the words in this order; their own order is none."""
+        own = list(order) == sorted(order)
+        self.change(seed=None, words=None if own else tuple(order))
 
     def watch(self, watched: bool) -> None:
         self.watched = watched
@@ -101,6 +138,12 @@ class WhatIf(QObject):
             self._pause.start()
 
     def _on_trace(self) -> None:
+        """An order of words belongs to the sentence that it was chosen for."""
+        trace, words = self._session.trace, self.wish.words
+        text = "" if trace is None else trace.text
+        if words is not None and text != self._text:
+            self.wish = replace(self.wish, words=None)
+        self._text = text
         self._drop()
         self._pause.start()
 
@@ -120,7 +163,7 @@ class WhatIf(QObject):
         self._engine.ask(
             "what_if",
             lambda backend, context: backend.what_if(
-                text, search, wish.positions, wish.seed, context
+                text, search, wish.positions, wish.order, context
             ),
             done=self._show_variant,
             failed=self._show_problem,

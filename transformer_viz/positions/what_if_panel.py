@@ -12,8 +12,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.text.words import join_pieces
 from core.trace.trace import AttentionKind, Head, Trace
-from core.trace.variant import Variant
+from core.trace.variant import Variant, words_of
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.labels import isolated
 from transformer_viz.drawing.numbers import share
@@ -22,6 +23,7 @@ from transformer_viz.engine.stream import Stream
 from transformer_viz.positions.variant_canvas import VariantCanvas
 from transformer_viz.positions.variant_maps import TokenMap, variant_maps
 from transformer_viz.positions.what_if import WhatIf
+from transformer_viz.positions.word_order import WordOrder
 from transformer_viz.state.options import ColorMap
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.accessibility import announce
@@ -42,7 +44,10 @@ _LONGEST = 80  # characters of a sentence that are shown
 _LONG_WORD = re.compile(r"\S{24,}")
 _SYLLABLE = re.compile(r"\S{4}")  # after which a line may end in a long word
 _BREAK = "\u200b"
-_HINT = "Turn positions off, shuffle the words, or both, and see how attention changes."
+_HINT = (
+    "Turn positions off, or put the words in another order by dragging one onto another, or both, "
+    "and see how attention changes."
+)
 
 _READING_HINT = (
     "Colour: weight, 0 to 1. Numbers: token positions. Hover over a cell to find it in every map."
@@ -66,6 +71,9 @@ class WhatIfPanel(QWidget):
         self.shuffle.toggled.connect(self._change_seed)
         self.seed.valueChanged.connect(self._change_seed)
         self.again.clicked.connect(self._shuffle_again)
+        self.words.swapped.connect(what_if.swap)
+        self.reverse.clicked.connect(lambda: what_if.arrange(what_if.order_shown[::-1]))
+        self.restore.clicked.connect(lambda: what_if.arrange(sorted(what_if.order_shown)))
         what_if.changed.connect(self._refresh_if_visible)
         session.selectionChanged.connect(self._refresh_if_visible)
         session.traceChanged.connect(self._refresh_if_visible)
@@ -84,9 +92,15 @@ class WhatIfPanel(QWidget):
         self.seed.setAccessibleName("Shuffle seed")
         self.again = QPushButton("Again")
         self.again.setAccessibleName("Shuffle again with the next seed")
+        self.reverse, self.restore = QPushButton("Reverse"), QPushButton("Restore order")
+        self.reverse.setToolTip("Put the last word first")
+        self.words = WordOrder()
         controls = QHBoxLayout()
         controls.setSpacing(2 * GRID)
-        for button in (self.off, self.shuffle, self.seed, self.again):
+        for button in (
+            *(self.off, self.shuffle, self.seed, self.again),
+            *(self.reverse, self.restore),
+        ):
             controls.addWidget(button)
         controls.addStretch(1)
         self.head = PlainLabel()
@@ -112,6 +126,7 @@ class WhatIfPanel(QWidget):
         column.setContentsMargins(4 * GRID, 0, 4 * GRID, 2 * GRID)
         column.setSpacing(2 * GRID)
         column.addLayout(controls)
+        column.addWidget(self.words)
         column.addLayout(texts)
         column.addWidget(self.statement)
         column.addWidget(self.canvas, 1)
@@ -121,6 +136,7 @@ class WhatIfPanel(QWidget):
 
     def apply_look(self, theme: Theme, color_map: ColorMap) -> None:
         self._theme, self._color_map = theme, color_map
+        self.words.apply_theme(theme)
         self._refresh_if_visible()
 
     def showEvent(self, event: object) -> None:
@@ -139,6 +155,7 @@ class WhatIfPanel(QWidget):
         set_role(self.statement, "error" if desk.problem else "title" if variant else "soft")
         self.statement.setText(self._message())
         self.canvas.setVisible(variant is not None)
+        self._show_order()
         for row in range(2):
             for one in (self.names[row], self.sentences[row], self.translations[row]):
                 one.setVisible(variant is not None)
@@ -161,6 +178,24 @@ class WhatIfPanel(QWidget):
         else:
             self._show_maps(self.canvas.maps)
 
+    def _show_order(self) -> None:
+        """The words as chips; a shuffle that gives way to a chosen order is switched off."""
+        desk, trace = self._what_if, self._session.trace
+        own = trace is not None and trace.has_ids
+        order = desk.order_shown if own else ()
+        if trace is not None:
+            words = words_of(trace.source_tokens[:-1])
+            tokens = [[trace.source_tokens[at] for at in words[place]] for place in order]
+            self.words.set_words([join_pieces(pieces) for pieces in tokens])
+        self.words.setVisible(len(order) > 1)
+        for button in (self.reverse, self.restore):
+            button.setEnabled(len(order) > 1)
+        self.restore.setEnabled(desk.wish.order is not None)
+        if desk.wish.seed is None and self.shuffle.isChecked():
+            self.shuffle.blockSignals(True)
+            self.shuffle.setChecked(False)
+            self.shuffle.blockSignals(False)
+
     def _message(self) -> str:
         desk, trace = self._what_if, self._session.trace
         if desk.variant is not None:
@@ -179,7 +214,8 @@ class WhatIfPanel(QWidget):
         return trace.nearest(Head(kind, selection.layer, selection.head))
 
     def _show_texts(self, variant: Variant) -> None:
-        changes = ["shuffled"] * variant.shuffled + ["without positions"] * (not variant.positions)
+        moved = "shuffled" if self._what_if.wish.words is None else "in another order"
+        changes = [moved] * variant.shuffled + ["without positions"] * (not variant.positions)
         reference = "as it is" if variant.positions or not variant.shuffled else "without positions"
         for row, (name, trace) in enumerate(
             ((reference, variant.reference), (", ".join(changes), variant.trace))
@@ -211,7 +247,8 @@ class WhatIfPanel(QWidget):
     # From the user
 
     def _change_seed(self) -> None:
-        self._what_if.change(seed=self.seed.value() if self.shuffle.isChecked() else None)
+        seed = self.seed.value() if self.shuffle.isChecked() else None
+        self._what_if.change(seed=seed, words=None)
 
     def _shuffle_again(self) -> None:
         """The next seed; the first press shuffles."""

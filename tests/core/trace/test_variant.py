@@ -44,7 +44,7 @@ def test_without_positions_a_shuffled_sentence_is_only_permuted(
 ) -> None:
     """Worked example 4 of the paper's notes, in every encoder head and in the cross-attention."""
     variant = trace_variant(
-        model(**changes), TOKENIZER, TEXT, positions=False, seed=seed, search=SHORT
+        model(**changes), TOKENIZER, TEXT, positions=False, order=seed, search=SHORT
     )
     kind, order = AttentionKind.ENCODER_SELF, variant.order
     for layer in range(variant.trace.layers(kind)):
@@ -64,7 +64,7 @@ def test_without_positions_a_shuffled_sentence_is_only_permuted(
 
 @pytest.mark.parametrize("changes", VARIANTS, ids=str)
 def test_with_positions_the_order_counts(changes: dict[str, Any]) -> None:
-    variant = trace_variant(model(**changes), TOKENIZER, TEXT, seed=1, search=SHORT)
+    variant = trace_variant(model(**changes), TOKENIZER, TEXT, order=1, search=SHORT)
     kind = AttentionKind.ENCODER_SELF
     for layer in range(variant.trace.layers(kind)):
         for head in variant.trace.heads(kind, layer):
@@ -119,8 +119,21 @@ def test_a_rotary_model_without_positions_shares_the_weights_and_turns_nothing()
     assert {id(one) for one in without.parameters()} == {id(one) for one in one.parameters()}
 
 
+def test_two_words_change_places_and_without_positions_the_maps_do_too() -> None:
+    one, swapped = model(), (0, 4, 2, 3, 1)  # animal and tired
+    variant = trace_variant(one, TOKENIZER, TEXT, order=swapped, search=SHORT)
+    assert variant.trace.text == "the tired was too animal"
+    assert variant.difference > 1e-2
+    without = trace_variant(one, TOKENIZER, TEXT, order=swapped, positions=False, search=SHORT)
+    assert without.order == variant.order
+    assert without.difference < 1e-5
+    for order in ((0, 1, 2), (0, 1, 2, 3, 3), (1, 2, 3, 4, 5)):
+        with pytest.raises(UserError, match="each of the 5 words of the sentence once"):
+            trace_variant(one, TOKENIZER, TEXT, order=order, search=SHORT)
+
+
 def test_a_model_trained_without_positions_cannot_tell_an_order_from_another() -> None:
-    variant = trace_variant(model(positions="none"), TOKENIZER, TEXT, seed=1, search=SHORT)
+    variant = trace_variant(model(positions="none"), TOKENIZER, TEXT, order=1, search=SHORT)
     assert variant.difference < 1e-5
     assert variant.trace.translation == variant.reference.translation
 
@@ -134,13 +147,13 @@ def test_no_length_is_too_long_without_learned_positions() -> None:
 
 def test_the_variant_is_checked_while_it_runs() -> None:
     calls: list[None] = []
-    trace_variant(model(), TOKENIZER, TEXT, seed=1, search=SHORT, check=lambda: calls.append(None))
+    trace_variant(model(), TOKENIZER, TEXT, order=1, search=SHORT, check=lambda: calls.append(None))
     assert len(calls) > 6  # once for each of 6 heads, and in two searches
 
 
 def test_a_single_word_cannot_be_shuffled() -> None:
     with pytest.raises(UserError, match="only one word"):
-        trace_variant(model(), TOKENIZER, "tired", seed=1, search=SHORT)
+        trace_variant(model(), TOKENIZER, "tired", order=1, search=SHORT)
 
 
 WORDS = st.lists(st.sampled_from(["the", "animal", "was", "müde", "駅", "tired."]), min_size=2)

@@ -75,6 +75,28 @@ def test_a_wish_brings_its_variant(stage: Stage, desk: WhatIf, qtbot: QtBot) -> 
     assert len(stage.backend.asked) == 2
 
 
+def test_words_change_places_from_the_order_shown(stage: Stage, desk: WhatIf, qtbot: QtBot) -> None:
+    desk.swap(0, 2)
+    assert desk.wish.words == desk.order_shown == (2, 1, 0)
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    assert stage.backend.asked[-1] == ("a b c", Search(), True, (2, 1, 0))
+    desk.swap(0, 1)
+    assert desk.order_shown == (1, 2, 0)
+    desk.arrange(desk.order_shown[::-1])
+    assert desk.order_shown == (0, 2, 1)
+    desk.swap(1, 2)
+    assert desk.wish.nothing, "the words are where they were"
+    desk.change(seed=1)
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    assert desk.order_shown == (2, 1, 0), "as they were shuffled"
+    desk.swap(1, 2)
+    assert (desk.wish.seed, desk.wish.words) == (None, (2, 0, 1))
+    stage.controller.translate("x y z a")
+    qtbot.waitUntil(stage.shows("x y z a"))
+    assert desk.wish.nothing, "an order is of one sentence"
+    assert desk.order_shown == (0, 1, 2, 3)
+
+
 def test_the_newest_wish_wins(stage: Stage, desk: WhatIf, qtbot: QtBot) -> None:
     shown: list[object] = []
     desk.changed.connect(lambda: shown.append(desk.variant) if desk.variant else None)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
@@ -56,7 +56,7 @@ def test_the_buttons_bring_the_variant(open_view: Open, stage: Stage, qtbot: QtB
     assert panel.sentences[1].text() == "slept dog the"
     assert panel.translations[1].text() == "→ SLEPT DOG THE"
     titles = [one.title for one in panel.canvas.maps]
-    assert titles == ["In order", "Put back in order", "Shuffled"]
+    assert titles == ["In order", "Put back in order", "In another order"]
     assert "With positions, word order matters" in panel.statement.text()
     assert "0.250" in panel.statement.text()
     QTest.keyClick(panel.off, Qt.Key.Key_Space)
@@ -176,3 +176,38 @@ def test_the_statement_says_what_differs(variant: Variant) -> None:
     assert "word order matters" in variant_statement(replace(variant, positions=True))
     straight = replace(variant, order=tuple(range(9)), difference=0.5)
     assert variant_statement(straight).startswith("Without positions, the largest difference")
+
+
+def test_words_are_swapped_by_dragging_and_by_keys_and_put_back(
+    open_view: Open, stage: Stage, qtbot: QtBot
+) -> None:
+    view = open_view()
+    panel, desk = view.what_if, stage.controller.what_if
+    assert [token.label for token in panel.words.tokens] == ["the", "dog", "slept"]
+    assert not panel.restore.isEnabled()
+
+    def middle(index: int) -> QPoint:
+        return panel.words.rect_of(index).center().toPoint()
+
+    QTest.mousePress(panel.words.viewport(), Qt.MouseButton.LeftButton, pos=middle(1))
+    QTest.mouseMove(panel.words.viewport(), middle(2))
+    QTest.mouseRelease(panel.words.viewport(), Qt.MouseButton.LeftButton, pos=middle(2))
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    assert panel.sentences[1].text() == "the slept dog"
+    assert panel.names[1].text() == "In another order"
+    assert [token.label for token in panel.words.tokens] == ["the", "slept", "dog"]
+    for key in (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Space):
+        QTest.keyClick(panel.words, key)
+    assert "lifted" in panel.words.accessibleDescription()
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Space):
+        QTest.keyClick(panel.words, key)
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    assert panel.sentences[1].text() == "dog slept the"
+    qtbot.mouseClick(panel.reverse, Qt.MouseButton.LeftButton)
+    assert [token.label for token in panel.words.tokens] == ["the", "slept", "dog"]
+    qtbot.mouseClick(panel.restore, Qt.MouseButton.LeftButton)
+    assert desk.wish.nothing
+    qtbot.mouseClick(panel.shuffle, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: desk.variant is not None)
+    desk.swap(0, 1)
+    assert not panel.shuffle.isChecked()
