@@ -301,6 +301,10 @@ class FakeBackend:
             raise UserError("Nothing fits in here.")
         return " ".join([first, *["more"] * words, *rest])
 
+    def step_seconds(self, text: str, length: int, context: Context) -> tuple[float, float]:
+        """A row takes a millisecond."""
+        return 0.001, 0.001 * length
+
     def what_if(
         self, text: str, search: Search, positions: bool, order: WordOrder, context: Context
     ) -> Variant:

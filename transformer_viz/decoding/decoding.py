@@ -1,4 +1,4 @@
-"""The decoding: step by step, or the beam search as a tree."""
+"""The decoding: step by step, the beam search as a tree, or what is kept from step to step."""
 
 import numpy as np
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from core.trace.trace import AttentionKind, Trace
 from transformer_viz.decoding.beam_page import BeamPage
+from transformer_viz.decoding.cache_page import CachePage
 from transformer_viz.decoding.decoding_steps import DecodingSteps
 from transformer_viz.decoding.hypotheses_desk import Decoding
 from transformer_viz.decoding.prefix_chips import PrefixChips
@@ -31,7 +32,7 @@ from transformer_viz.widgets.transport import Transport
 LOW = 140 * GRID
 """In a view of less height the rows of tokens are smaller."""
 
-_STEPS, _TREE = 0, 1
+_STEPS, _TREE, _CACHE = 0, 1, 2
 
 
 class DecodingView(StageView):
@@ -47,6 +48,7 @@ class DecodingView(StageView):
         self.source = SourceWeights()
         self.steps = DecodingSteps(session, decoding, self._heads)
         self.beam = BeamPage(decoding)
+        self.cache = CachePage(session, decoding.clock)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Decoding")
         self._lay_out()
@@ -69,9 +71,11 @@ class DecodingView(StageView):
     def _lay_out(self) -> None:
         self.steps_button = self._segment("Steps", "Decode one step at a time")
         self.tree_button = self._segment("Beam tree", "Every hypothesis a beam search considers")
+        self.cache_button = self._segment("Cache", "Keys and values kept from step to step")
         self._choice = QButtonGroup(self)
         self._choice.addButton(self.steps_button, _STEPS)
         self._choice.addButton(self.tree_button, _TREE)
+        self._choice.addButton(self.cache_button, _CACHE)
         self._choice.idClicked.connect(self._show_page)
         self.steps_button.setChecked(True)
         self._bar = QWidget()
@@ -82,13 +86,14 @@ class DecodingView(StageView):
         bar.addStretch()
         bar.addWidget(self.steps_button)
         bar.addWidget(self.tree_button)
+        bar.addWidget(self.cache_button)
         self._message = QLabel()
         self._message.setTextFormat(Qt.TextFormat.PlainText)
         self._message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._message.setWordWrap(True)
         set_role(self._message, "soft")
         self._pages = QStackedWidget()
-        for page in (self.steps, self.beam, self._message):
+        for page in (self.steps, self.beam, self.cache, self._message):
             self._pages.addWidget(page)
         column = QVBoxLayout(self)
         column.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 3 * GRID)
@@ -106,7 +111,10 @@ class DecodingView(StageView):
         return button
 
     def apply_theme(self, theme: Theme) -> None:
-        for part in (self.transport, self.prefix, self.source, self.steps, self.beam):
+        for part in (
+            *(self.transport, self.prefix, self.source),
+            *(self.steps, self.beam, self.cache),
+        ):
             part.apply_theme(theme)
         self._fit_chips()  # the text may have another size
         super().apply_theme(theme)
@@ -137,6 +145,9 @@ class DecodingView(StageView):
             self._pages.setCurrentWidget(self.beam)
             self._grow_tree(trace)
             self.beam.show_tree()
+        elif self.cache_button.isChecked():
+            self._pages.setCurrentWidget(self.cache)
+            self.cache.show_step(self._decoding.walk.step, count)
         else:
             self._pages.setCurrentWidget(self.steps)
             self.steps.show_trace(trace, self.theme, self.color_map)
@@ -158,8 +169,11 @@ class DecodingView(StageView):
         trace = self.session.trace
         if trace is not None and self._decoding.walk.count and self.isVisible():
             self._show_step(trace)
-            if self._pages.currentWidget() is self.steps:
+            page = self._pages.currentWidget()
+            if page is self.steps:
                 self.steps.show_step(trace)
+            elif page is self.cache:
+                self.cache.show_step(self._decoding.walk.step, self._decoding.walk.count)
 
     def _show_step(self, trace: Trace) -> None:
         """What both pages show of the current step."""
@@ -195,7 +209,10 @@ class DecodingView(StageView):
         return self._drawn_page is not None
 
     def export_name(self) -> str:
-        return "beam tree" if self._drawn_page is self.beam else self.steps.export_name()
+        page = self._drawn_page
+        if page is self.cache:
+            return "time of a step"
+        return "beam tree" if page is self.beam else self.steps.export_name()
 
     def export_size(self) -> QSize:
         assert self._drawn_page is not None
@@ -208,11 +225,13 @@ class DecodingView(StageView):
         self._drawn_page.paint_export(painter, QRectF(rect))
 
     @property
-    def _drawn_page(self) -> DecodingSteps | BeamPage | None:
+    def _drawn_page(self) -> DecodingSteps | BeamPage | CachePage | None:
         """The page in view, if it shows a picture and not a message."""
         page = self._pages.currentWidget()
         if page is self.beam:
             return self.beam if self._decoding.tree is not None else None
+        if page is self.cache:
+            return self.cache if self.cache.has_picture else None
         return self.steps if page is self.steps and self.steps.has_picture else None
 
     # Events

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from core.decoding.beam_tree import BeamTree
 from core.trace.trace import Trace
+from transformer_viz.decoding.step_clock import StepClock
 from transformer_viz.engine.backend import Backend
 from transformer_viz.engine.engine import Engine
 from transformer_viz.engine.worker import Context
@@ -68,6 +69,7 @@ class Decoding(QObject):
         self.growing = False
         self.asking = ""
         self.problem = ""
+        self.clock = StepClock(session, engine, self)
         session.traceChanged.connect(self._on_trace)
         session.sentenceChanged.connect(self._cancel)
         session.modelChanged.connect(self._cancel)

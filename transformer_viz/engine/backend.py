@@ -135,6 +135,10 @@ class Backend(Protocol):
 
     def beam_tree(self, text: str, search: Search, context: Context) -> BeamTree: ...
 
+    def step_seconds(self, text: str, length: int, context: Context) -> tuple[float, float]:
+        """Return how long the step after so many target tokens takes with a cache and without."""
+        ...
+
     def stretch(self, text: str, words: int, context: Context) -> str:
         """Return an English text with so many words inserted."""
         ...
@@ -420,6 +424,12 @@ class TorchBackend:
         tokenizer = checkpoint.tokenizer
         config, source = _config(checkpoint, search), tokenizer.encode(text)
         return grow_tree(checkpoint.model, source, config, tokenizer.target.token, context.check)
+
+    def step_seconds(self, text: str, length: int, context: Context) -> tuple[float, float]:
+        from core.analysis.step_times import step_seconds
+
+        checkpoint = self._ready()
+        return step_seconds(checkpoint.model, checkpoint.tokenizer.encode(text), length)
 
     def resolution(self, context: Context) -> Resolution:
         from core.analysis.resolution import resolving_heads

@@ -22,7 +22,7 @@ T = TypeVar("T")
 LANES = (
     *("load", "stretch", "explain", "gates", "decode", "tree"),
     *("positions", "what_if", "quantities", "states", "lens", "pushes", "doubts", "pairs"),
-    *("compare", "matter", "sentences", "measure"),
+    *("compare", "matter", "sentences", "times", "measure"),
 )
 """In the order in which waiting questions are taken; in each lane the newest wins."""
 
