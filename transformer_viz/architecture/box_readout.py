@@ -48,7 +48,7 @@ class BoxReport:
 def values_in_words(values: BoxValues, keys: Sequence[Token], head: int | None) -> str:
     """Say what a vector is, how long it is, and where it is largest."""
     numbers = values.numbers
-    said = values.noun if head is None else f"{values.noun} of head {head + 1}"
+    said = values.noun if head is None else f"head {head + 1}: {values.noun}"
     if not numbers.size:
         return f"{said}: none"
     if values.over_keys:

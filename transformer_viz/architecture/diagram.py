@@ -252,7 +252,8 @@ def _tower(config: ModelConfig, side: Side, layer: int, unit: float, x: float) -
     column = Column(int(not encoder), x * unit, WIDTH * unit, unit)
     column.put(side, "Encoder inputs" if encoder else "Decoder inputs", Role.TEXT, _ADD, gap=0)
     embedding = "Input embedding" if encoder else "Output embedding"
-    column.put(f"{side}_embedding", embedding, Role.EMBEDDING, _TALL)
+    scaled = f" × √{config.d_model}" if config.scale_embedding else ""
+    column.put(f"{side}_embedding", embedding + scaled, Role.EMBEDDING, _TALL)
     if config.positions in ("sinusoidal", "learned"):
         column.put(f"{side}_positions", "⊕ Positional encoding", Role.POSITIONS, _LOW)
     for number in range(count):

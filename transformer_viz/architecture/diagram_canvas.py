@@ -20,7 +20,7 @@ from transformer_viz.architecture.draw_diagram import DiagramStyle, draw_diagram
 from transformer_viz.widgets.zoom_canvas import ZoomCanvas
 from transformer_viz.words.wording import plain_tooltip
 
-_READABLE, _LARGEST = 0.72, 1.6  # zoom at which the diagram opens, at least and at most
+_READABLE, _LARGEST = 0.72, 2.4  # zoom at which the diagram opens, at least and at most
 _DRAG = 4  # pixels that the pointer moves before it pans
 _MOVES = {
     Qt.Key.Key_Left: (-1, 0),
@@ -60,6 +60,8 @@ class DiagramCanvas(ZoomCanvas):
 
     def show_diagram(self, diagram: Diagram | None, style: DiagramStyle | None) -> None:
         """Show a diagram; zoom and place stay, unless it is the first one."""
+        if diagram is self._diagram and style == self._style:
+            return  # painting takes longer than all the rest of a keystroke
         other = self._diagram is None or diagram is None or diagram.size != self._diagram.size
         moved = style is not None and (self._style is None or style.chosen != self._style.chosen)
         self._diagram, self._style = diagram, style

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
@@ -14,6 +15,7 @@ from transformer_viz.drawing.box_colors import Role, box_color
 from transformer_viz.drawing.theme import GRID, Theme, scaled_font
 
 _HEAD = 1.25 * GRID  # of an arrow
+_MOST_WIDTHS = 4_000  # that are remembered
 _TWO_LINES = 9 * GRID  # a box so high has its shape on a second line
 
 
@@ -34,6 +36,47 @@ class DiagramStyle:
     inside: str
     heads: str
     chosen: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Type:
+    """A font, measured: each text once, since a picture follows every keystroke."""
+
+    font: QFont
+    metrics: QFontMetricsF
+    widths: dict[str, float] = field(default_factory=dict)
+
+    def width(self, text: str) -> float:
+        if text not in self.widths:
+            if len(self.widths) >= _MOST_WIDTHS:
+                self.widths.clear()
+            self.widths[text] = self.metrics.horizontalAdvance(text)
+        return self.widths[text]
+
+
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """The fonts of a diagram."""
+
+    title: _Type
+    strong: _Type
+    small: _Type
+    small_strong: _Type
+    raised: _Type
+
+
+@lru_cache(maxsize=4)
+def _types_of(description: str) -> _Types:
+    font = QFont()
+    font.fromString(description)
+
+    def make(factor: float, *, bold: bool = False) -> _Type:
+        scaled = scaled_font(font, factor, bold=bold)
+        return _Type(scaled, QFontMetricsF(scaled))
+
+    return _Types(
+        make(0.95), make(0.95, bold=True), make(0.82), make(0.82, bold=True), make(0.66, bold=True)
+    )
 
 
 def draw_diagram(painter: QPainter, diagram: Diagram, style: DiagramStyle, visible: QRectF) -> None:
@@ -61,51 +104,53 @@ def _draw_box(painter: QPainter, node: Node, style: DiagramStyle, *, lit: bool) 
         painter.setBrush(box_color(theme, node.role))
         painter.drawRoundedRect(rect, GRID, GRID)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-    small = scaled_font(style.font, 0.82)
-    reading = style.readings[node.name]
+    types = _types_of(style.font.toString())
+    brief = style.readings[node.name].brief
     inner = rect.adjusted(2 * GRID, 0, -2 * GRID, 0)
     two = rect.height() >= _TWO_LINES
-    title_font = scaled_font(style.font, 0.95, bold=two)
     if two:
         upper = QRectF(inner.left(), rect.top() + 2, inner.width(), rect.height() / 2)
         lower = QRectF(inner.left(), rect.center().y() - 1, inner.width(), rect.height() / 2)
         center = Qt.AlignmentFlag.AlignCenter
-        _text(painter, upper, node.title, title_font, theme.color("ink"), center)
-        brief = reading.brief
-        if QFontMetricsF(small).horizontalAdvance(brief) > lower.width():
-            brief = reading.brief.rpartition(" · ")[2]
-        _text(painter, lower, brief, small, theme.color("soft"), center)
+        _text(painter, upper, node.title, types.strong, theme.color("ink"), center, types)
+        if types.small.width(brief) > lower.width():
+            brief = brief.rpartition(" · ")[2]
+        _text(painter, lower, brief, types.small, theme.color("soft"), center, types)
         return
-    left, right = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignVCenter
-    right |= Qt.AlignmentFlag.AlignRight
-    _text(painter, inner, node.title, title_font, theme.color("ink"), left)
-    free = inner.width() - QFontMetricsF(title_font).horizontalAdvance(node.title) - 2 * GRID
-    for brief in (reading.brief, reading.brief.rpartition(" · ")[2]):
-        if QFontMetricsF(small).horizontalAdvance(brief) <= free:
-            _text(painter, inner, brief, small, theme.color("soft"), right)
+    align = Qt.AlignmentFlag.AlignVCenter
+    _text(painter, inner, node.title, types.title, theme.color("ink"), align, types)
+    free = inner.width() - types.title.width(node.title) - 2 * GRID
+    align |= Qt.AlignmentFlag.AlignRight
+    for text in (brief, brief.rpartition(" · ")[2]):
+        if types.small.width(text) <= free:
+            _text(painter, inner, text, types.small, theme.color("soft"), align, types)
             break
 
 
 def _text(
-    painter: QPainter, rect: QRectF, text: str, font: QFont, color: QColor, align: Qt.AlignmentFlag
+    painter: QPainter,
+    rect: QRectF,
+    text: str,
+    kind: _Type,
+    color: QColor,
+    align: Qt.AlignmentFlag,
+    types: _Types,
 ) -> None:
     """Draw one line; what follows a ``^`` is raised."""
-    painter.setFont(font)
+    painter.setFont(kind.font)
     painter.setPen(color)
     base, _, raised = text.partition("^")
-    metrics = QFontMetricsF(font)
     if not raised:
-        elided = metrics.elidedText(base, Qt.TextElideMode.ElideRight, rect.width())
-        painter.drawText(rect, align, elided)
+        if kind.width(base) > rect.width():
+            base = kind.metrics.elidedText(base, Qt.TextElideMode.ElideRight, rect.width())
+        painter.drawText(rect, align, base)
         return
-    small = scaled_font(font, 0.7)
-    wide = metrics.horizontalAdvance(base), QFontMetricsF(small).horizontalAdvance(raised)
+    wide = kind.width(base), types.raised.width(raised)
     free = rect.width() - sum(wide) if align & Qt.AlignmentFlag.AlignHCenter else 0.0
     place = rect.adjusted(free / 2, 0, 0, 0)
     painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, base)
-    painter.setFont(small)
-    lift = metrics.ascent() * 0.35
-    place.translate(wide[0] + 0.5, -lift)
+    painter.setFont(types.raised.font)
+    place.translate(wide[0] + 0.5, -0.35 * kind.metrics.ascent())
     painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, raised)
 
 
@@ -116,13 +161,14 @@ def _draw_frame(painter: QPainter, node: Node, style: DiagramStyle, *, lit: bool
     painter.setBrush(theme.color("chrome"))
     painter.drawRoundedRect(rect, 2 * GRID, 2 * GRID)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    font = scaled_font(style.font, 0.82, bold=True)
-    line = QFontMetricsF(font).height()
+    types = _types_of(style.font.toString())
+    line = types.small.metrics.height()
     header = QRectF(rect.left() + 2 * GRID, rect.top() + 1, rect.width() - 4 * GRID, 1.3 * line)
-    _text(painter, header, node.title, font, theme.color("soft"), Qt.AlignmentFlag.AlignVCenter)
+    align, soft = Qt.AlignmentFlag.AlignVCenter, theme.color("soft")
+    _text(painter, header, node.title, types.small_strong, soft, align, types)
     count = style.readings[node.name].brief.rpartition(" · ")[2]
-    small, right = scaled_font(style.font, 0.82), Qt.AlignmentFlag.AlignVCenter
-    _text(painter, header, count, small, theme.color("soft"), right | Qt.AlignmentFlag.AlignRight)
+    align |= Qt.AlignmentFlag.AlignRight
+    _text(painter, header, count, types.small, soft, align, types)
 
 
 def _draw_inside_frame(painter: QPainter, diagram: Diagram, style: DiagramStyle) -> None:
@@ -131,15 +177,14 @@ def _draw_inside_frame(painter: QPainter, diagram: Diagram, style: DiagramStyle)
     painter.setBrush(theme.color("chrome"))
     painter.drawRoundedRect(rect, 2 * GRID, 2 * GRID)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    font = scaled_font(style.font, 0.95, bold=True)
-    line = QFontMetricsF(font).height()
+    types = _types_of(style.font.toString())
+    line = types.strong.metrics.height()
     inner = rect.adjusted(4 * GRID, 2 * GRID, -4 * GRID, 0)
     row = QRectF(inner.left(), inner.top(), inner.width(), line)
     align = Qt.AlignmentFlag.AlignVCenter
-    _text(painter, row, style.inside, font, theme.color("ink"), align)
+    _text(painter, row, style.inside, types.strong, theme.color("ink"), align, types)
     row.translate(0, line)
-    small = scaled_font(style.font, 0.82)
-    _text(painter, row, style.heads, small, theme.color("soft"), align)
+    _text(painter, row, style.heads, types.small, theme.color("soft"), align, types)
     if diagram.heads_frame.isEmpty():
         return
     painter.setPen(QPen(theme.color("border"), 1))
@@ -158,10 +203,11 @@ def _draw_edge(painter: QPainter, edge: Edge, style: DiagramStyle, *, lit: bool)
     _draw_arrow_head(painter, edge.points[-2], edge.points[-1], color)
     if edge.note:
         end = edge.points[-1]
-        font = scaled_font(style.font, 0.82)
-        line = QFontMetricsF(font).height()
+        types = _types_of(style.font.toString())
+        line = types.small.metrics.height()
         room = QRectF(edge.points[-2].x() + GRID, end.y() - line - 1, 14 * GRID, line)
-        _text(painter, room, edge.note, font, theme.color("soft"), Qt.AlignmentFlag.AlignLeft)
+        left = Qt.AlignmentFlag.AlignLeft
+        _text(painter, room, edge.note, types.small, theme.color("soft"), left, types)
 
 
 def _draw_arrow_head(painter: QPainter, start: QPointF, end: QPointF, color: QColor) -> None:

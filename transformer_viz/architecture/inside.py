@@ -30,7 +30,7 @@ def open_sublayer(config: ModelConfig, name: str, unit: float) -> Column:
     full = column.width
     column.width = 2 * _third(column) + _space(column)
     for part, title, role in (
-        ("matmul", "MatMul q · k", Role.MATMUL),
+        ("matmul", "MatMul q · k" + _turned(config, kind), Role.MATMUL),
         ("scale", f"Scale ÷ √{width}", Role.SCALE),
         ("mask", _mask_title(config, kind), Role.MASK),
         ("softmax", "SoftMax", Role.SOFTMAX),
@@ -50,6 +50,12 @@ def open_sublayer(config: ModelConfig, name: str, unit: float) -> Column:
 def _mask_title(config: ModelConfig, kind: AttentionKind) -> str:
     masked = kind is AttentionKind.DECODER_SELF and config.decoder_mask
     return "Mask" if masked else "Mask (opt.)"
+
+
+def _turned(config: ModelConfig, kind: AttentionKind) -> str:
+    """Rotary positions turn queries and keys of self-attention."""
+    rotary = config.positions == "rotary" and kind is not AttentionKind.CROSS
+    return ", turned" if rotary else ""
 
 
 def _space(column: Column) -> float:

@@ -118,7 +118,7 @@ def test_an_attention_block_selects_its_heads_for_all_views(shown: Shown) -> Non
     assert shown.view.chosen == "encoder.1.self_attention", "a head selected elsewhere"
     shown.click("encoder.1.self_attention.softmax")
     assert shown.session.selection.heads == (Head(E, 1, 1),), "the current head stays"
-    assert "of head 2" in shown.said
+    assert "head 2: weights" in shown.said
 
 
 def test_the_keys_walk_change_the_token_and_zoom(shown: Shown) -> None:
