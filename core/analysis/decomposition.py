@@ -58,7 +58,7 @@ def decompose(
     """Run the model over the trace's own tokens and take each attention block apart.
 
     Args:
-        model: the one that made the trace, in evaluation mode, gated alike.
+        model: the one that made the trace, in evaluation mode, gated and switched alike.
         check: called before every block and chunk; what it raises ends the work.
 
     Raises:
@@ -67,7 +67,7 @@ def decompose(
     """
     require_decomposable(trace)
     parts = {
-        kind: [_taken_apart(block, kind, check) for block in blocks]
+        kind: [_taken_apart(block, kind, check, masked=model.masked) for block in blocks]
         for kind, blocks in _passed(model, trace).items()
     }
     decoder = [
@@ -164,7 +164,9 @@ def _watched(
             hook.remove()
 
 
-def _taken_apart(block: _Block, kind: AttentionKind, check: Callable[[], None]) -> _Parts:
+def _taken_apart(
+    block: _Block, kind: AttentionKind, check: Callable[[], None], *, masked: bool
+) -> _Parts:
     query, key, value = (
         each[0].double()
         for each in (block.projections.query, block.projections.key, block.projections.value)
@@ -172,7 +174,8 @@ def _taken_apart(block: _Block, kind: AttentionKind, check: Callable[[], None]) 
     x, y = block.x.double(), block.y.double()
     rows, keys, width = len(x), key.shape[1], x.shape[1]
     allowed = torch.ones(rows, keys, dtype=torch.bool, device=x.device)
-    weights = attention_weights(query, key, allowed.tril() if kind is D else allowed)  # [H, Q, K]
+    allowed = allowed.tril() if kind is D and masked else allowed
+    weights = attention_weights(query, key, allowed, scale=block.attention.scale)  # [H, Q, K]
     sent = _sent(block.attention, value)  # [H, K, D]
     bias = block.attention.output.bias
     constant = torch.zeros_like(x[0]) if bias is None else bias.double()

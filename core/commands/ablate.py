@@ -1,4 +1,4 @@
-"""transformer-viz ablate: what changes when heads are switched off, scaled or made even."""
+"""transformer-viz ablate: what changes when heads, the scaling or the decoder's mask are off."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from core.bundled import model_path
 from core.counted import counted
 from core.errors import UserError
 from core.heads import Gate, Head, gate_name, others_of_layer, read_gate, read_head
+from core.switches import Scaling, Switches
 
 if TYPE_CHECKING:
     from core.analysis.ablation import Baseline, Effect, Quality
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="switch off all other heads of this head's layer; can be repeated",
     )
+    add_switch_arguments(parser)
     parser.add_argument(
         "--each",
         action="store_true",
@@ -81,6 +83,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print the result as one JSON object, and progress as JSON lines on stderr",
     )
+
+
+def add_switch_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that switch parts of the whole model."""
+    parser.add_argument(
+        "--scaling",
+        choices=[one.value for one in Scaling],
+        default=Scaling.ON.value,
+        help="off leaves out the division of scores by √d_k, twice does it two times",
+    )
+    parser.add_argument(
+        "--no-mask",
+        action="store_true",
+        help="let target positions attend to later ones wherever a whole target is read: in the "
+        "loss and in what is recorded; translating step by step stays the same",
+    )
+
+
+def chosen_switches(args: argparse.Namespace) -> Switches:
+    """Return the switches that the arguments name."""
+    return Switches(scaling=Scaling(args.scaling), mask=not args.no_mask)
 
 
 def add_sample_arguments(parser: argparse.ArgumentParser, *, more_corpora: str = "") -> None:
@@ -136,11 +159,14 @@ def run(args: argparse.Namespace) -> int:
     from core.decoding.config import SearchConfig
     from core.device import choose_device
     from core.model.gates import Gates, gated
+    from core.model.switched import switched
 
     path = model_path(args.model)
     checkpoint = open_model(path, choose_device(args.device))
     model, tokenizer, config = checkpoint.model, checkpoint.tokenizer, checkpoint.config
-    chosen = settings(args.head, args.alone, config, each=args.each)
+    switches = chosen_switches(args)
+    named = args.head or args.alone or args.each or switches.intact
+    chosen = settings(args.head, args.alone, config, each=args.each) if named else [{}]
     gates = [Gates.of(config, factors) for factors in chosen]
     sample = read_reported(args)
     if not sample.references:
@@ -162,7 +188,7 @@ def run(args: argparse.Namespace) -> int:
     effects = []
     for passes, one in enumerate(gates, start=ahead):
         told = partial(_tell, tell, passes * count)
-        with gated(model, one):
+        with gated(model, one), switched(model, switches):
             after = measure(*work, search=search, seed=args.seed, progress=told)
         effects.append(Effect.between(before.measured, after))
     if args.json:
@@ -177,6 +203,7 @@ def run(args: argparse.Namespace) -> int:
                 {
                     "gates": {head.code: factor for head, factor in factors.items()},
                     "names": [head.name for head in factors],
+                    "switches": switches.changes(),
                 }
                 | asdict(effect)
                 for factors, effect in zip(chosen, effects, strict=True)
@@ -184,7 +211,7 @@ def run(args: argparse.Namespace) -> int:
         }
         print(json.dumps(found))
     else:
-        print(_table(chosen, before, effects))
+        print(_table(chosen, switches, before, effects))
     return 0
 
 
@@ -243,7 +270,10 @@ def chosen_factors(heads: list[str], alone: list[str], config: ModelConfig) -> d
 
 
 def _table(
-    chosen: Sequence[Mapping[Head, Gate]], before: Baseline, effects: Sequence[Effect]
+    chosen: Sequence[Mapping[Head, Gate]],
+    switches: Switches,
+    before: Baseline,
+    effects: Sequence[Effect],
 ) -> str:
     """Format a table for people: all heads on, then each setting, with its figures after the last
     of its heads."""
@@ -255,6 +285,7 @@ def _table(
         _line("all heads on", ["", *_figures(quality).values()]),
     ]
     for gates, effect in zip(chosen, effects, strict=True):
+        lines += [_line(change, []) for change in switches.changes()]
         for head, gate in gates.items():
             importance = f"{before.importance[head.code]:.4f}"
             lines.append(_line(f"{head.name} {gate_name(gate)}", [importance]))

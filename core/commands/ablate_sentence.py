@@ -28,7 +28,12 @@ def run(args: argparse.Namespace) -> int:
     from core.decoding.config import SearchConfig
     from core.device import choose_device
 
-    for option, given in (("--alone", args.alone), ("--keep", args.keep)):
+    for option, given in (
+        ("--alone", args.alone),
+        ("--keep", args.keep),
+        ("--scaling", args.scaling != "on"),
+        ("--no-mask", args.no_mask),
+    ):
         if given:
             raise UserError(f"{option} does not go with --sentence; leave one of them out.")
     if not args.sentence.strip():

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.bundled import model_path
+from core.commands.ablate import add_switch_arguments, chosen_switches
 from core.commands.translate import add_search_arguments, chosen_search
+from core.heads import read_gate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target", metavar="T", help="a translation to record instead of the model's own"
     )
     parser.add_argument(
+        "--head",
+        metavar="HEAD[=GATE]",
+        action="append",
+        default=[],
+        help="switch a head off, multiply its output by the number GATE, or make it even, as "
+        "ablate does; can be repeated",
+    )
+    add_switch_arguments(parser)
+    parser.add_argument(
         "--states",
         action="store_true",
         help="also save what each sub-layer reads, adds and leaves, and the layer lens",
@@ -41,15 +52,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command; raises UserError for an unreadable model, an empty text or a bad OUT."""
     from core.checkpoints.opening import open_model
+    from core.model.gates import Gates, gated
+    from core.model.switched import switched
     from core.trace.npz import save_npz
     from core.trace.record import trace_text
 
     checkpoint = open_model(model_path(args.model))
     search = chosen_search(args, checkpoint.provenance)
-    trace = trace_text(
-        checkpoint.model, checkpoint.tokenizer, args.text, target=args.target, search=search
-    )
-    more = _states(checkpoint.model, checkpoint.tokenizer, trace) if args.states else None
+    model, tokenizer = checkpoint.model, checkpoint.tokenizer
+    gates = Gates.of(checkpoint.config, dict(map(read_gate, args.head)))
+    with gated(model, gates), switched(model, chosen_switches(args)):
+        trace = trace_text(model, tokenizer, args.text, target=args.target, search=search)
+        more = _states(model, tokenizer, trace) if args.states else None
     save_npz(trace, args.out, more=more)
     print(f"{trace.translation}", file=sys.stderr)
     print(args.out)

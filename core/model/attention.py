@@ -46,8 +46,12 @@ def attend(
     return output
 
 
-def attention_weights(query: Tensor, key: Tensor, allowed: Tensor | None = None) -> Tensor:
+def attention_weights(
+    query: Tensor, key: Tensor, allowed: Tensor | None = None, *, scale: float | None = None
+) -> Tensor:
     """Return softmax(q kᵀ / √d_k), written out: the slow twin of ``attend``.
+
+    ``scale`` multiplies q kᵀ in place of 1 / √d_k.
 
     Softmax runs in float32 at least; masked weights are exactly 0, and so is the whole row of a
     query that may attend to nothing.
@@ -55,7 +59,8 @@ def attention_weights(query: Tensor, key: Tensor, allowed: Tensor | None = None)
     Returns:
         [B, H, Q, K]
     """
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    products = query @ key.transpose(-2, -1)
+    scores = products / query.shape[-1] ** 0.5 if scale is None else products * scale
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     if allowed is None:
         return torch.softmax(scores, dim=-1)

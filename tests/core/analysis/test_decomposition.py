@@ -16,9 +16,11 @@ from core.analysis.decomposition import MOST_TOKENS, TOLERANCE, DecompositionErr
 from core.analysis.pruning import prune
 from core.decoding.config import SearchConfig
 from core.errors import UserError
-from core.heads import AttentionKind, Head
+from core.heads import EVEN, AttentionKind, Head
 from core.model.gates import Gates, gated
+from core.model.switched import switched
 from core.model.transformer import Transformer
+from core.switches import Scaling, Switches
 from core.text.sentence_pieces import train_tokenizer
 from core.trace.npz import load_npz, save_npz
 from core.trace.record import trace_text
@@ -213,6 +215,19 @@ def test_a_gate_scales_what_its_head_moves() -> None:
     vectors = twin_of(model, whole.trace).vectors[E][0][0]
     together = np.linalg.norm(vectors[0] - 0.5 * vectors[2], axis=-1)
     np.testing.assert_allclose(found.layer_norms[E][0], together, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "switches",
+    [Switches(scaling=Scaling.OFF), Switches(scaling=Scaling.TWICE, mask=False)],
+    ids=str,
+)
+def test_the_parts_of_a_changed_model_add_up_to_its_output(switches: Switches) -> None:
+    model = small_transformer(vocab_size=TOKENIZER.vocab_size)
+    gates = Gates.of(model.config, {Head(AttentionKind.CROSS, 0, 1): EVEN})
+    with gated(model, gates), switched(model, switches):
+        found = decompose(model, trace_text(model, TOKENIZER, TEXT, search=SHORT))
+    assert found.error <= TOLERANCE
 
 
 def test_pruned_heads_move_what_closed_gates_let_through() -> None:

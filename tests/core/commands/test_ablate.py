@@ -61,6 +61,11 @@ def test_each_head_by_itself(
     assert command("ablate", *model, "--head", "cross.0.1=even") == 0
     (even,) = json.loads(capsys.readouterr().out)["settings"]
     assert even["gates"] == {"cross.0.1": "even"}
+    assert even["switches"] == []
+    assert command("ablate", *model[:-1], "--scaling", "off", "--no-mask") == 0
+    (switched,) = json.loads(capsys.readouterr().out)["settings"]
+    assert (switched["gates"], switched["switches"]) == ({}, ["scaling=off", "mask=off"])
+    assert switched["after"]["loss"] != even["after"]["loss"]
     assert command("ablate", *model) == 0
     result = json.loads(capsys.readouterr().out)
     assert [list(one["gates"]) for one in result["settings"]] == [

@@ -8,6 +8,8 @@ import pytest
 from core.checkpoints.native import load_checkpoint, save_checkpoint
 from core.cli import main
 from core.decoding.config import SearchConfig
+from core.heads import EVEN, AttentionKind, Head
+from core.switches import Scaling, Switches
 from core.text.sentence_pieces import train_tokenizer
 from core.trace.npz import load_npz
 from core.trace.record import trace_text
@@ -95,3 +97,15 @@ def test_what_cannot_be_done_is_said(
     assert main(["trace", text, "-o", str(tmp_path / out), "--model", str(model)]) == 1
     assert named in capsys.readouterr().err
     assert not (tmp_path / out).exists()
+
+
+def test_a_changed_model_is_recorded_as_it_was_changed(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.npz"
+    options = ["--scaling", "off", "--no-mask", "--head", "encoder:1.2=even", "--states"]
+    assert main(["trace", TEXT, "-o", str(out), "--model", str(model), *options]) == 0
+    trace = load_npz(out)
+    assert trace.switches == Switches(scaling=Scaling.OFF, mask=False)
+    assert trace.gates == {Head(AttentionKind.ENCODER_SELF, 0, 1): EVEN}
+    even = trace.weights(AttentionKind.ENCODER_SELF, 0, 1)
+    np.testing.assert_allclose(even, 1 / len(trace.source_tokens), rtol=1e-6)
+    assert np.triu(trace.weights(AttentionKind.DECODER_SELF, 0, 0), 1).any()
