@@ -125,7 +125,7 @@ FLOORS = (
     {
         *("heatmap", "heads_map", "links", "scores", "positions", "decoding", "compare", "reach"),
         *("architecture", "gates", "heads", "training", "hub", "export", "translation"),
-        "lessons",
+        *("lessons", "by_hand"),
     },
     {"shell"},
     {"startup"},

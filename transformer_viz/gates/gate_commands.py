@@ -74,7 +74,7 @@ class GateCommands(QObject):
         on_file = actions.add("gates_effect_file", menu, "Effect on a &file…", self.ask_for_pairs)
         prune = actions.add("prune", menu, "&Prune to a file…", self.ask_to_prune)
 
-        add_switches(actions, actions.menu("Hea&d", "Ablate the &model"), session)
+        add_switches(actions, actions.menu("Hea&d", "A&blate the model"), session)
 
         def enable() -> None:
             trace, gates = session.trace, session.gates

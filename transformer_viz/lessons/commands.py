@@ -67,7 +67,7 @@ class LessonCommands(QObject):
             changed.connect(self._refresh)
 
     def add_to(self, actions: Actions) -> None:
-        actions.add("lessons", actions.menu("H&elp"), "&Lessons", self.show, "Ctrl+Shift+L")
+        actions.add("lessons", actions.menu("H&elp"), "Less&ons", self.show, "Ctrl+Shift+L")
 
     def show(self) -> None:
         """Show the lesson that is going on, else the contents, and give them the keyboard."""

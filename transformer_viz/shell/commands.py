@@ -171,7 +171,8 @@ def _add_head(actions: Actions, window: Window, session: Session) -> None:
 def _add_view(actions: Actions, window: Window, session: Session, controller: Controller) -> None:
     for number, tab in enumerate(TABS, start=1):
         show = partial(window.show_view, tab.name)
-        actions.add(f"view_{tab.name}", actions.menu("&View"), tab.menu_text, show, f"Alt+{number}")
+        keys = [f"Alt+{number % 10}"] if number <= 10 else []
+        actions.add(f"view_{tab.name}", actions.menu("&View"), tab.menu_text, show, *keys)
     add_quantities(actions, session, partial(window.show_view, "heatmap"))
     actions.menu("&View").addSeparator()
     change = controller.change_settings

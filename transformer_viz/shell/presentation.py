@@ -20,7 +20,7 @@ from transformer_viz.widgets.text_size import next_size, set_text_size, text_siz
 if TYPE_CHECKING:
     from transformer_viz.shell.window import Window
 
-ALONE = "Esc leaves the full screen. Alt+1 to Alt+9 change the view."
+ALONE = "Esc leaves the full screen. Alt+1 to Alt+0 change the view."
 MORE_ROOM = "F9 and F10 hide the side panels; Shift+F11 shows the current view in full screen."
 _SHOWN_FOR = 4_000  # ms
 _STAGE = 90 * GRID  # the width that a view needs at the usual text size

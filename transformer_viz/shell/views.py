@@ -1,13 +1,14 @@
 """The views of the stage: a row for each, in the order of their tabs.
 
 A new view is a folder with a `StageView` and a row here. Its menu entry, its key (Alt and its
-number), its tab, and its name in settings and session files follow from the row.
+number, 0 for the tenth), its tab, and its name in settings and session files follow from the row.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from transformer_viz.architecture.architecture import Architecture
+from transformer_viz.by_hand.by_hand import ByHand
 from transformer_viz.compare.compare import Compare
 from transformer_viz.decoding.decoding import DecodingView
 from transformer_viz.gates.ablation import Ablation
@@ -52,9 +53,10 @@ TABS = (
     ViewTab(
         "reach", "&Reach", lambda session, desk: ReachView(session, desk.stretching, desk.distance)
     ),
-    ViewTab("ablation", "Ablat&ion", lambda session, desk: Ablation(session, desk.gating)),
+    ViewTab("ablation", "A&blation", lambda session, desk: Ablation(session, desk.gating)),
     ViewTab(
-        "architecture", "&Architecture", lambda session, desk: Architecture(session, desk.states)
+        "architecture", "Architectur&e", lambda session, desk: Architecture(session, desk.states)
     ),
+    ViewTab("by_hand", "B&y hand", lambda session, desk: ByHand(session, desk)),
 )
 VIEW_NAMES = tuple(tab.name for tab in TABS)

@@ -1,0 +1,1 @@
+"""The By hand view: attention on numbers of one's own."""
