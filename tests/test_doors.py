@@ -125,7 +125,7 @@ FLOORS = (
     {
         *("heatmap", "heads_map", "links", "scores", "positions", "decoding", "compare", "reach"),
         *("architecture", "gates", "heads", "training", "hub", "export", "translation"),
-        *("lessons", "by_hand"),
+        *("lessons", "by_hand", "stream"),
     },
     {"shell"},
     {"startup"},

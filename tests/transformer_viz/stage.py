@@ -172,7 +172,7 @@ class FakeBackend:
         tokens = {token.id: token for token in (*trace.predicted_tokens, *trace.source_tokens)}
         ranks = np.ones((3, len(rows)), np.int64)
         lens = LayerLens(ids, probabilities, probabilities[..., 0], ranks)
-        return Lens(lens, rows, {4: end, 5: end} | tokens)
+        return Lens(lens, trace, rows, {4: end, 5: end} | tokens)
 
     def pushes(
         self, trace: Trace, states: States, index: int, heads: Sequence[Head], context: Context
@@ -190,6 +190,8 @@ class FakeBackend:
         )
         added = np.array([2.0, *(head.layer - head.head / 2 for head in every), 0.0])
         return Pushes(
+            position=row,
+            fed=trace.target_tokens[row],
             heads=tuple(heads),
             up=(PushedWord(trace.source_tokens[0], 1.5),),
             down=(PushedWord(trace.source_tokens[-1], -0.5),),
@@ -247,8 +249,9 @@ class FakeBackend:
 
         def stack(positions: Sequence[int], *sublayers: Sublayer) -> StackStates:
             vectors = np.repeat(np.array(positions, np.float32)[:, None], 2, axis=1)
+            heads = np.repeat(vectors, 3, axis=1)  # two dimensions for each of three
             layer = tuple(
-                SublayerState(sublayer, False, vectors, vectors, vectors, vectors)
+                SublayerState(sublayer, False, vectors, vectors, vectors, heads)
                 for sublayer in sublayers
             )
             return StackStates(tuple(positions), vectors, vectors, (layer, layer), vectors)

@@ -329,7 +329,7 @@ class TorchBackend:
         found = layer_lens(checkpoint.model, trace, states, check=context.check)
         token = checkpoint.tokenizer.target.token
         ids = sorted({int(id) for id in found.ids.flat})
-        return Lens(found, states.decoder.positions, {id: token(id) for id in ids})
+        return Lens(found, trace, states.decoder.positions, {id: token(id) for id in ids})
 
     def pushes(
         self, trace: Trace, states: States, index: int, heads: Sequence[Head], context: Context
@@ -347,12 +347,15 @@ class TorchBackend:
         parts = direct_parts(model, states, index)
         context.check()
         words = pushed_words(model, parts, [parts.index(head) for head in heads])
-        word = trace.predicted_tokens[states.decoder.positions[index]]
+        position = states.decoder.positions[index]
+        word = trace.predicted_tokens[position]
         up, down = (
             tuple(PushedWord(token(one.id), one.change) for one in side)
             for side in (words.up, words.down)
         )
         return Pushes(
+            position=position,
+            fed=trace.target_tokens[position],
             heads=tuple(heads),
             up=up,
             down=down,

@@ -14,6 +14,7 @@ from core.analysis.direct import DirectParts
 from core.analysis.lens import LayerLens
 from core.heads import Head
 from core.text.tokens import Token
+from core.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,11 +22,13 @@ class Lens:
     """The layer lens of some decoder rows.
 
     Attributes:
+        trace: the one that the rows belong to.
         positions: the rows, P of them, counted from 0.
         tokens: the token of each id in the lens.
     """
 
     lens: LayerLens
+    trace: Trace
     positions: tuple[int, ...]
     tokens: Mapping[int, Token]
 
@@ -50,6 +53,8 @@ class Pushes:
     """What heads add directly to the logits at one decoder row, and what all parts add.
 
     Attributes:
+        position: the decoder row, counted from 0.
+        fed: the token that it reads.
         heads: those whose outputs are added up in `up` and `down`.
         up: the words that they push up most, the strongest first.
         down: the words that they push down most.
@@ -59,6 +64,8 @@ class Pushes:
         logit: of the word, from the model's own output.
     """
 
+    position: int
+    fed: Token
     heads: tuple[Head, ...]
     up: tuple[PushedWord, ...]
     down: tuple[PushedWord, ...]

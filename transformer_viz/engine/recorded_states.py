@@ -88,7 +88,7 @@ class RecordedStates(QObject):
             self._watchers.discard(watcher)
             if not self._watchers:
                 self._stop()
-                self.found, self.problem = None, ""
+                self._show(None)
 
     def show(self, place: Place) -> None:
         """Say which token is looked at; of a long text, those around it are recorded."""

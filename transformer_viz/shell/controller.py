@@ -33,6 +33,7 @@ from transformer_viz.state.languages import asking_for
 from transformer_viz.state.selection import Selection
 from transformer_viz.state.session import MAX_CHARACTERS, ModelInfo, Phase, Search, Session, Status
 from transformer_viz.state.settings import Settings, SettingsFile
+from transformer_viz.stream.readouts import Readouts
 from transformer_viz.translation.doubts import TranslationDoubts
 from transformer_viz.translation.sentences import Sentences
 from transformer_viz.words.gate_wording import describe_changes
@@ -90,6 +91,7 @@ class Controller(Explorer):
         self.what_if = WhatIf(session, engine, lambda: self.search, self)
         self.quantities = Quantities(session, engine.ask, engine.cancel, self)
         self.states = RecordedStates(session, engine, self)
+        self.readouts = Readouts(engine, self.states, self)
         self.doubts = TranslationDoubts(session, engine, self)
         self.heads = HeadAnalysis(
             session, file.folder and file.folder / "heads", self, bundled=measured_heads()

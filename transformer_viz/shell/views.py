@@ -19,6 +19,7 @@ from transformer_viz.reach.reach import ReachView
 from transformer_viz.scores.scores import Scores
 from transformer_viz.shell.controller import Controller
 from transformer_viz.state.session import Session
+from transformer_viz.stream.stream import StreamView
 from transformer_viz.widgets.actions import plain
 from transformer_viz.widgets.stage_view import StageView
 
@@ -56,6 +57,11 @@ TABS = (
     ViewTab("ablation", "A&blation", lambda session, desk: Ablation(session, desk.gating)),
     ViewTab(
         "architecture", "Architectur&e", lambda session, desk: Architecture(session, desk.states)
+    ),
+    ViewTab(
+        "stream",
+        "S&tream",
+        lambda session, desk: StreamView(session, desk.states, desk.readouts, desk.decoding.walk),
     ),
     ViewTab("by_hand", "B&y hand", lambda session, desk: ByHand(session, desk)),
 )

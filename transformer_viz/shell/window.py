@@ -162,7 +162,8 @@ class Window(Host):
     def is_painting(self) -> bool:
         """Whether some picture is still being computed beside the event loop, or painted in it."""
         computing = any(stream.running for stream in self.findChildren(Stream))
-        asking = self._controller.quantities.asking or self._controller.states.asking
+        desk = self._controller
+        asking = desk.quantities.asking or desk.states.asking or desk.readouts.asking
         return computing or asking or not self.stage.of(Links).canvas.complete
 
     # -- composition
