@@ -155,7 +155,8 @@ class Positions(StageView):
         follows = page in (self.curves, self.shift)
         if table is not None:
             formulas = {"learned": _LEARNED, "rotary": _ROTARY}
-            self._facts.setToolTip(formulas.get(table.kind, _LAYOUTS[table.layout]))
+            formula = formulas.get(table.kind, _LAYOUTS[table.layout])
+            self._facts.setToolTip(plain_tooltip(formula))
         self._facts.setVisible(about_table and not self._what_if.table_problem)
         self.dimensions.setVisible(follows and table is not None)
         for control in (self._shown_label, self.shown):

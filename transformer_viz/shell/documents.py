@@ -1,5 +1,6 @@
 """What the window opens and saves: models, traces, sessions, texts and runs."""
 
+import codecs
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from enum import StrEnum
@@ -50,7 +51,6 @@ _SUFFIXES = {
     ".safetensors": Kind.CHECKPOINT,
     SUFFIX: Kind.SESSION,
     ".txt": Kind.TEXT,
-    ".md": Kind.LESSON,
 }
 
 
@@ -78,6 +78,8 @@ def kind_of(path: Path) -> Kind:
         return Kind.CHECKPOINT
     if start.lstrip().startswith(b"{"):
         return Kind.SESSION
+    if suffix == ".md" and start.removeprefix(codecs.BOM_UTF8).startswith(b"---"):
+        return Kind.LESSON
     if b"\0" not in start:
         return Kind.TEXT
     raise UserError(f"{path} is neither a model, a trace, a session nor a text.")

@@ -60,7 +60,7 @@ TABS = (
     ),
     ViewTab(
         "stream",
-        "S&tream",
+        "To&ken stream",
         lambda session, desk: StreamView(session, desk.states, desk.readouts, desk.decoding.walk),
     ),
     ViewTab("by_hand", "B&y hand", lambda session, desk: ByHand(session, desk)),

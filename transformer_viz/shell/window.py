@@ -7,6 +7,7 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
+    QDockWidget,
     QFrame,
     QGridLayout,
     QMenu,
@@ -489,7 +490,8 @@ class Window(Host):
             maximized=self.isMaximized(),
             panels=self.presentation.column_widths(),
         )
-        self.hide()
+        for window in (*self.findChildren(QDockWidget), self):  # a dock may float
+            window.hide()
         self.training.close()
         self.gates.close()
         self.hub.close()

@@ -38,7 +38,7 @@ def test_what_a_picture_shows_of_the_positions() -> None:
 @pytest.mark.parametrize(
     ("about", "words"),
     [
-        (extent(), "the sinusoids continue"),
+        (extent(), "the angles continue"),
         (extent(end=50), "kept their random initial values; after position 49"),
         (extent(end=50, trained=None), "After position 49 the table ends"),
         (extent(end=40), "After position 39 the table ends"),

@@ -208,9 +208,9 @@ def test_a_lesson_from_a_file_is_opened_like_any_file(taught: Taught, tmp_path: 
     path.write_text("---\ntitle: Mine\n---\nMy own.")
     taught.window.open_file(path)
     assert taught.read == "My own."
-    path.write_text("no lesson")
+    path.write_text("---\nno: lesson\n---\n")
     taught.window.open_file(path)
-    assert "mine.md, line 1: a lesson begins with its title" in taught.window.notice.text
+    assert "mine.md, line 2: the front matter has no 'no'" in taught.window.notice.text
     assert taught.read == "My own."
 
 

@@ -59,6 +59,7 @@ def desk(qapp: object, qtbot: QtBot) -> Iterator[Desk]:
         ("a", b"\x40\0\0\0\0\0\0\0{", Kind.CHECKPOINT),
         ("a", b' {"format": 1}', Kind.SESSION),
         ("a.md", b"Some words.", Kind.TEXT),
+        ("a.md", b"---\ntitle: x\n---\n", Kind.LESSON),
     ],
 )
 def test_a_file_is_known_by_name_or_contents(
