@@ -21,12 +21,12 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 _MARGIN = 4 * GRID
 _CELL = 7 * GRID  # height
-_NARROWEST, _WIDEST = 14 * GRID, 34 * GRID  # of a column
-_LAYERS = 20 * GRID  # the names of the rows
+_NARROWEST, _WIDEST = 12 * GRID, 34 * GRID  # of a column
+_LAYERS = 16 * GRID  # the names of the rows
 _BETWEEN = 6 * GRID  # grid and list
-_WORD = 40 * GRID  # one of the first words, with bar and number
+_LEAST_WORD, _MOST_WORD = 28 * GRID, 48 * GRID  # one of the first words, with bar and number
 _NUMBER = 13 * GRID
-_MOST_COLOR = 0.55  # of the accent over the paper, at probability 1
+_MOST_COLOR = 0.4  # of the accent over the paper, at probability 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class LensLayout:
         pitch: the width of a column.
         line: the height of a row.
         listed: where the list begins.
+        word: the width of a word in it.
     """
 
     cells: QRectF
@@ -46,6 +47,7 @@ class LensLayout:
     rows: int
     columns: int
     listed: float
+    word: float
     size: QSize
 
     def cell(self, layer: int, column: int) -> QRectF:
@@ -87,13 +89,13 @@ def lay_out_lens(lens: Lens, width: int, font: QFont) -> LensLayout:
     )
     cells = QRectF(_MARGIN + names, _MARGIN + line, pitch * columns, rows * line)
     listed = cells.bottom() + line + _BETWEEN
+    room = (width - cells.left() - _MARGIN) / top
+    word = max(grown(_LEAST_WORD, font), min(room, grown(_MOST_WORD, font)))
     height = listed + line * (rows + 1) + _MARGIN
-    whole = max(
-        width,
-        math.ceil(cells.right() + _MARGIN),
-        math.ceil(_MARGIN * 2 + names + top * grown(_WORD, font)),
+    whole = math.ceil(max(width, cells.right() + _MARGIN, cells.left() + top * word + _MARGIN))
+    return LensLayout(
+        cells, pitch, line, rows, columns, listed, word, QSize(whole, math.ceil(height))
     )
-    return LensLayout(cells, pitch, line, rows, columns, listed, QSize(whole, math.ceil(height)))
 
 
 def layer_name(layer: int) -> str:
@@ -175,7 +177,6 @@ class LensDrawing:
                 word,
                 theme,
                 align=Qt.AlignmentFlag.AlignHCenter,
-                soft=layer < lead,
             )
         base = layout.cell(lead, column).bottomLeft()
         painter.setPen(QPen(theme.color("ink"), 2))
@@ -184,7 +185,7 @@ class LensDrawing:
     def _draw_list(self) -> None:
         """The first words of the column at each layer, with bars."""
         layout, lens = self._layout, self._lens
-        room = grown(_WORD, self._plain)
+        room = layout.word
         rows, _, count = lens.lens.ids.shape
         lead = int(lens.lens.leads()[self._column])
         left = layout.cells.left()

@@ -23,9 +23,9 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _MARGIN = 4 * GRID
 _LINE = 6 * GRID
 _BETWEEN = 8 * GRID  # the two halves
-_NAME = 50 * GRID
+_WORD, _NAME = 34 * GRID, 55 * GRID  # of the names in the left and in the right half
 _NUMBER = 13 * GRID
-_LEAST_BAR = 30 * GRID
+_LEAST_BAR = 20 * GRID
 _BAR = 3 * GRID
 
 _SUBLAYERS = {
@@ -82,13 +82,14 @@ def _share_name(part: Part, chosen: set[Head], *, others: bool) -> str:
     name = f"layer {part.layer + 1} {_SUBLAYERS[part.sublayer]}"
     if part.head is not None and part.head in chosen:
         return f"{name}, head {part.head.head + 1}"
-    return f"{name}, other heads" if others and part.head is not None else name
+    return f"{name}, others" if others and part.head is not None else name
 
 
 def pushes_size(pushes: Pushes, width: int, font: QFont) -> QSize:
     line = taller(_LINE, font)
     lines = max(len(pushes.up) + len(pushes.down) + 4, len(logit_shares(pushes)) + 3)
-    least = 2 * grown(_NAME + _NUMBER + _LEAST_BAR, font) + _BETWEEN + 2 * _MARGIN
+    halves = _WORD + _NAME + 2 * (_NUMBER + _LEAST_BAR)
+    least = grown(halves, font) + _BETWEEN + 2 * _MARGIN
     return QSize(max(width, math.ceil(least)), lines * line + 2 * _MARGIN)
 
 
@@ -107,9 +108,11 @@ class _Drawing:
         self._plain = scaled_font(font, 1.0)
         self._bold = scaled_font(font, 1.0, bold=True)
         self._small = scaled_font(font, 0.85)
-        half = (size.width() - 2 * _MARGIN - _BETWEEN) / 2
-        self._left = QRectF(_MARGIN, _MARGIN, half, self._line)
-        self._right = self._left.translated(half + _BETWEEN, 0)
+        room = size.width() - 2 * _MARGIN - _BETWEEN
+        more = grown(_NAME - _WORD, font)
+        left, right = (room - more) / 2, (room + more) / 2
+        self._left = QRectF(_MARGIN, _MARGIN, left, self._line)
+        self._right = QRectF(self._left.right() + _BETWEEN, _MARGIN, right, self._line)
 
     def draw(self) -> None:
         pushes = self._pushes
@@ -124,7 +127,7 @@ class _Drawing:
         self._draw_shares(logit_shares(pushes))
 
     def _draw_word(self, line: QRectF, word: PushedWord, largest: float) -> None:
-        name, bar = self._columns(line)
+        name, bar = self._columns(line, _WORD)
         self._painter.setFont(self._plain)
         strong = word.token == self._pushes.word
         draw_label(
@@ -146,7 +149,7 @@ class _Drawing:
         largest = max(abs(one.change) for one in shares) or 1.0
         for one in shares:
             line = line.translated(0, self._line)
-            name, bar = self._columns(line)
+            name, bar = self._columns(line, _NAME)
             if one.chosen:
                 self._painter.fillRect(line, self._theme.color("accent_soft"))
             self._write(name, one.name, "ink", self._bold if one.chosen else self._plain, _LEFT)
@@ -159,9 +162,9 @@ class _Drawing:
         self._write(line, sum_in_words(pushes.logit, mean), "soft", self._plain, _LEFT)
         self._write(line, signed(total), "ink", self._bold, _RIGHT)
 
-    def _columns(self, line: QRectF) -> tuple[QRectF, QRectF]:
+    def _columns(self, line: QRectF, room: float) -> tuple[QRectF, QRectF]:
         """Return where names and bars are; numbers are at the end."""
-        name = QRectF(line.left(), line.top(), grown(_NAME, self._plain), line.height())
+        name = QRectF(line.left(), line.top(), grown(room, self._plain), line.height())
         right = line.right() - grown(_NUMBER, self._plain)
         return name.adjusted(0, 0, -2 * GRID, 0), QRectF(
             name.right(), line.top(), right - name.right(), line.height()

@@ -25,11 +25,12 @@ _LINE = 5 * GRID  # of one vector in a band
 _GAP = 3 * GRID  # between bands
 _HEAD = 7 * GRID  # above all bands
 _MARGIN = 4 * GRID
-_NAMES, _RIVER, _DIAL, _LABEL, _NUMBER = (grid * GRID for grid in (30, 34, 20, 27, 13))
-_SOURCES = 52 * GRID
-_LEAST_STRIP = 40 * GRID
+_NAMES, _RIVER, _DIAL, _LABEL, _NUMBER = (grid * GRID for grid in (27, 27, 15, 26, 13))
+_SOURCES = 50 * GRID
+_LEAST_STRIP = 20 * GRID
 _WIDEST = 0.5  # of the river's column, for the longest vector
 _THINNEST = 1.5
+_THICKEST = 0.3  # of a band, for a branch where it enters
 _DIAL_RADIUS = 3.5 * GRID
 
 
@@ -56,14 +57,12 @@ class StreamStyle:
 
 def least_width(font: QFont) -> int:
     columns = _NAMES + _RIVER + _DIAL + _LABEL + _LEAST_STRIP + _NUMBER + _SOURCES
-    return math.ceil(grown(columns, font)) + 2 * _MARGIN + 6 * GRID
+    return math.ceil(grown(columns, font)) + 2 * _MARGIN + 4 * GRID
 
 
 def stream_height(stream: TokenStream, font: QFont) -> int:
     lines = sum(len(step.vectors) for step in stream.steps)
-    return (
-        lines * taller(_LINE, font) + len(stream.steps) * _GAP + taller(_HEAD, font) + 2 * _MARGIN
-    )
+    return lines * taller(_LINE, font) + len(stream.steps) * _GAP + heads_height(font) + _MARGIN
 
 
 def lay_out_stream(stream: TokenStream, width: float, font: QFont) -> tuple[Band, ...]:
@@ -81,7 +80,7 @@ def lay_out_stream(stream: TokenStream, width: float, font: QFont) -> tuple[Band
         course = QRectF(name.right(), whole.top(), river, height)
         turn = QRectF(course.right(), inner.top(), dial, inner.height())
         beside = QRectF(inner.right() - sources, inner.top(), sources, inner.height())
-        room = QRectF(turn.right() + 2 * GRID, 0, beside.left() - turn.right() - 6 * GRID, line)
+        room = QRectF(turn.right() + 2 * GRID, 0, beside.left() - turn.right() - 5 * GRID, line)
         lines = tuple(
             room.translated(0, inner.bottom() - (number + 1) * line)
             for number in range(len(step.vectors))
@@ -111,6 +110,23 @@ def draw_token_stream(
     _Drawing(painter, stream, bands, style).draw()
 
 
+def draw_column_heads(
+    painter: QPainter, stream: TokenStream, width: float, style: StreamStyle, top: float
+) -> None:
+    """Draw what each column shows, on ground of its own, where the bands are scrolled."""
+    bands = lay_out_stream(stream, width, style.font)
+    height = heads_height(style.font)
+    painter.fillRect(QRectF(0, top, width, height), style.theme.color("paper"))
+    _Drawing(painter, stream, bands, style).draw_heads(top)
+    painter.setPen(QPen(style.theme.color("line"), 1))
+    painter.drawLine(QLineF(0, top + height - 0.5, width, top + height - 0.5))
+
+
+def heads_height(font: QFont) -> int:
+    """Return the height of the heads of the columns."""
+    return taller(_HEAD, font)
+
+
 class _Drawing:
     def __init__(
         self,
@@ -129,7 +145,7 @@ class _Drawing:
         self._small = scaled_font(style.font, _SMALL)
 
     def draw(self) -> None:
-        self._draw_heads()
+        self.draw_heads(0.0)
         layer: int | None = None
         for step, band in zip(self._stream.steps, self._bands, strict=True):
             if step.layer != layer:
@@ -143,19 +159,20 @@ class _Drawing:
 
     # Parts
 
-    def _draw_heads(self) -> None:
-        """What each column shows, above the top band."""
-        top = self._bands[-1]
-        head = QRectF(0, _MARGIN, 0, taller(_HEAD, self._style.font) - GRID)
+    def draw_heads(self, top: float) -> None:
+        """What each column shows."""
+        band = self._bands[0]
+        height = heads_height(self._style.font)
         limit = compact(float(f"{self._stream.limit:.2g}"))
+        label = grown(_LABEL, self._style.font)
         for rect, text, align in (
-            (top.river, "length of the stream", _CENTRE),
-            (top.dial, "turned by", _CENTRE),
-            (top.lines[0], f"orange −{limit}, blue +{limit}", _CENTRE),
-            (top.lines[0], "length", _RIGHT),
-            (top.sources, "heads: output length · units: activation", _LEFT),
+            (band.river, "length", _CENTRE),
+            (band.dial, "turn", _CENTRE),
+            (band.lines[0].adjusted(label, 0, 0, 0), f"−{limit} orange, +{limit} blue", _LEFT),
+            (band.lines[0], "length", _RIGHT),
+            (band.sources, "heads · most active units", _LEFT),
         ):
-            place = QRectF(rect.left(), head.top(), rect.width(), head.height())
+            place = QRectF(rect.left(), top, rect.width(), height)
             self._write(place, text, "soft", self._small, align)
 
     def _rule(self, y: float, band: Band) -> None:
@@ -196,32 +213,24 @@ class _Drawing:
         painter.drawPath(path)
         if step.added is not None and step.layer is not None:
             self._draw_branch(step, rect, joined, total)
-        if (step.layer is None and step.added is None) or not math.isclose(step.total, step.after):
-            painter.setPen(QPen(theme.color("ink"), 1))
-            painter.drawLine(QLineF(x - rect.width() / 4, settled, x + rect.width() / 4, settled))
-            self._write(
-                QRectF(x + rect.width() / 4 + GRID, settled - 2 * GRID, rect.width() / 4, 4 * GRID),
-                "norm",
-                "soft",
-                self._small,
-                _LEFT,
-            )
+        if step.added is None or not math.isclose(step.total, step.after):
+            half = max(total, after) / 2 + 2 * GRID
+            painter.setPen(QPen(theme.color("soft"), 1))
+            painter.drawLine(QLineF(x - half, settled, x + half, settled))
 
     def _draw_branch(self, step: Step, rect: QRectF, joined: float, total: float) -> None:
         """Attention comes in from the left, the network from the right."""
         assert step.added is not None
         width = self._width(step.added, rect)
         side = 1 if step.sublayer is Sublayer.FEED_FORWARD else -1
-        x = rect.center().x()
-        outer = x + side * rect.width() * 0.42
-        inner = x + side * max(0.0, total / 2 - width)
-        start = min(rect.bottom() - width / 2 - 1, joined + rect.height() * 0.2)
-        bend = (outer + x + side * total / 2) / 2
-        path = QPainterPath(QPointF(outer, start - width / 2))
-        edge = x + side * total / 2
-        path.cubicTo(bend, start - width / 2, inner, start - width / 2, inner, joined - GRID)
-        path.lineTo(edge, joined - GRID)
-        path.cubicTo(edge, start + width / 2, bend, start + width / 2, outer, start + width / 2)
+        x, thick = rect.center().x(), min(width, _THICKEST * rect.height())
+        outer, edge = x + side * rect.width() / 2, x + side * total / 2
+        inner = edge - side * min(width, total / 2)
+        upper, lower = rect.bottom() - thick - 2, rect.bottom() - 2
+        path = QPainterPath(QPointF(outer, upper))
+        path.quadTo(edge, upper, edge, joined)
+        path.lineTo(inner, joined)
+        path.quadTo(inner, lower, outer, lower)
         path.closeSubpath()
         color = self._theme.color("accent")
         color.setAlphaF(0.75)

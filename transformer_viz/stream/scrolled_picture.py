@@ -1,6 +1,6 @@
 """A picture with a fixed height for each width, which is scrolled where that is too much."""
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 
 from transformer_viz.drawing.theme import GRID
@@ -12,11 +12,10 @@ _STALE = 0.55  # how much of a picture goes over into the paper while a newer on
 class ScrolledPicture(PictureArea):
     """Subclasses say how large the picture is and paint it from the painter's origin."""
 
-    moved = Signal(int, int)  # keys: steps to the right, steps down
-
     def __init__(self, name: str) -> None:
         super().__init__()
         self._stale = False
+        self._fixed = 0.0  # the height of what stays at the top
         self.setAccessibleName(name)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
 
@@ -31,6 +30,11 @@ class ScrolledPicture(PictureArea):
     def draw(self, painter: QPainter, size: QSize) -> None:
         """Paint all of the picture, without its ground, on any device."""
         raise NotImplementedError
+
+    def draw_fixed(self, painter: QPainter, size: QSize, top: float) -> float:
+        """Paint what stays at the top of the room that the picture is scrolled in, from `top` of
+        the picture, and return its height."""
+        return 0.0
 
     def current_rect(self) -> QRectF | None:
         """Return what the keys move, in the picture."""
@@ -55,7 +59,12 @@ class ScrolledPicture(PictureArea):
         if rect is None:
             return
         for bar, low, high, room in (
-            (self.verticalScrollBar(), rect.top(), rect.bottom(), self.viewport().height()),
+            (
+                self.verticalScrollBar(),
+                rect.top() - self._fixed,
+                rect.bottom(),
+                self.viewport().height(),
+            ),
             (self.horizontalScrollBar(), rect.left(), rect.right(), self.viewport().width()),
         ):
             bar.setValue(round(max(high - room, min(bar.value(), low))))
@@ -90,6 +99,7 @@ class ScrolledPicture(PictureArea):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.setPen(QPen(self.theme.color("accent"), 1))
                 painter.drawRect(frame.adjusted(0.5, 0.5, -0.5, -0.5))
+            self._fixed = self.draw_fixed(painter, self.size_now, float(self.offset().y()))
             painter.restore()
             if self._stale:
                 veil = self.theme.color("paper")

@@ -56,9 +56,10 @@ _LENS_CAPTION = (
     "The state after each layer, read by the output embedding as if the model ended there. Bold: "
     "the final word, from the layer on in which it takes the lead for good."
 )
+_SHARED = " The embedding is shared, so the input tends to name the token just read."
 _WORDS_CAPTION = (
     "Direct contribution to the logits, against the mean over all words. What a head changes in "
-    "later layers counts as theirs."
+    "later layers counts as theirs; switch it off to see its whole effect."
 )
 _OF_ENCODER = (
     "Heads of the encoder contribute to no logit directly, so all heads of the last "
@@ -243,7 +244,10 @@ class StreamView(StageView):
         if fresh:
             self.lens.show_lens(lens, row)
             self.lens.reveal()
-            self._set_texts("What each decoder layer would say", _LENS_CAPTION)
+            model = self.session.model
+            config = None if model is None else model.config
+            shared = config is not None and config.shared_embeddings in ("all", "target")
+            self._set_texts("What each decoder layer would say", _LENS_CAPTION + _SHARED * shared)
         self._finish(fresh=fresh)
 
     def _show_words(self) -> None:

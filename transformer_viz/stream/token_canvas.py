@@ -13,7 +13,9 @@ from transformer_viz.drawing.theme import LIGHT, Theme
 from transformer_viz.stream.draw_token_stream import (
     Band,
     StreamStyle,
+    draw_column_heads,
     draw_token_stream,
+    heads_height,
     lay_out_stream,
     least_width,
     source_rects,
@@ -65,6 +67,13 @@ class TokenCanvas(ScrolledPicture):
         if self.stream is not None:
             style = StreamStyle(self.theme, self._colors, self.font())
             draw_token_stream(painter, self.stream, size.width(), style)
+
+    def draw_fixed(self, painter: QPainter, size: QSize, top: float) -> float:
+        if self.stream is None or top == 0:
+            return 0.0
+        style = StreamStyle(self.theme, self._colors, self.font())
+        draw_column_heads(painter, self.stream, size.width(), style, top)
+        return float(heads_height(self.font()))
 
     def current_rect(self) -> QRectF | None:
         if self.stream is None:
