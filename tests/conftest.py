@@ -33,7 +33,12 @@ def chosen_product() -> None:
         product.choose(forced(KERNEL) if KERNEL else UNMEASURED)
 
 
-settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "search", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+# The same examples each time, so that a change is judged by what it changed. New ones are looked
+# for with `pytest --hypothesis-profile search`; what fails becomes an @example.
+settings.register_profile("steady", settings.get_profile("search"), derandomize=True)
 settings.load_profile("steady")
 
 

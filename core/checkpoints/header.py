@@ -99,9 +99,9 @@ def _is_consistent(entry: Mapping[str, Any]) -> bool:
     try:
         start, end = entry["data_offsets"]
         size: int = math.prod(entry["shape"]) * _BYTES[entry["dtype"]]
+        return bool(0 <= start <= end and end - start == size)
     except _MALFORMED:
         return False
-    return bool(0 <= start <= end and end - start == size)
 
 
 def read_metadata(path: Path) -> dict[str, Any]:

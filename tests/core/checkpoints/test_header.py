@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.checkpoints.header import read_header
@@ -165,6 +165,7 @@ json_values = st.recursive(
     ),
     value=json_values,
 )
+@example(place=("a", "data_offsets"), value=[None, False])
 def test_any_json_in_any_place_ends_in_one_sentence_or_a_header(
     tmp_path_factory: pytest.TempPathFactory, place: tuple[str, ...], value: Any
 ) -> None:
