@@ -103,6 +103,7 @@ APP_VALUES = {
         "core.trace.reach",
         "core.trace.variant",
         "core.trace.row_steps",
+        "core.trace.score_spread",
         "core.trace.sinks",
         "core.trace.states",
     ),

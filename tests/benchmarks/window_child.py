@@ -64,7 +64,7 @@ class TypedWindow(app.Window):
         ticker.timeout.connect(tick)
         ticker.start()
         start = time.perf_counter()
-        self.show_text(long_text())
+        self.show_text(long_text(), whole=True)
         self._wait()
         seconds = time.perf_counter() - start
         ticker.stop()

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from PySide6.QtCore import QRect, QSize
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from core.heads import EVEN
 from core.switches import INTACT, Scaling, Switches
@@ -18,9 +26,11 @@ from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.engine.stream import Stream
 from transformer_viz.gates.entropy_canvas import Bits, EntropyCanvas, HeadEntropies
 from transformer_viz.gates.gating import Gating, log_probability
+from transformer_viz.gates.spread_dial import SpreadDial
 from transformer_viz.state.gates import ALL_ON
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.flow_layout import FlowLayout
+from transformer_viz.widgets.picture import Picture
 from transformer_viz.widgets.stage_view import StageView
 from transformer_viz.widgets.style import set_role
 from transformer_viz.widgets.text_line import label
@@ -45,7 +55,8 @@ _MASKS = {
 
 class Ablation(StageView):
     """Switches scaling, mask and the choice of all heads, and shows the entropy of each head on the
-    translation of the intact model, before and now."""
+    translation of the intact model, before and now; or, on random numbers, why scores are scaled.
+    """
 
     def __init__(self, session: Session, gating: Gating) -> None:
         super().__init__(session)
@@ -60,7 +71,13 @@ class Ablation(StageView):
         self.statement = label("", wrap=True)
         self.facts = label("soft", wrap=True)
         self.canvas = EntropyCanvas()
+        self.why = QPushButton("Why √d_k?")
+        self.why.setCheckable(True)
+        self.why.setToolTip("Show what the division does to random queries and keys of any width")
+        self.dial = SpreadDial()
+        self.pages = QStackedWidget()
         self._lay_out()
+        self.why.toggled.connect(self.pages.setCurrentIndex)
         self.scalings.idClicked.connect(
             lambda number: self._switch(scaling=list(_SCALINGS)[number])
         )
@@ -86,16 +103,29 @@ class Ablation(StageView):
             set_height(button, 7 * GRID)
             flow.addWidget(button)
         self.controls = controls
+        set_height(self.why, 7 * GRID)
+        heads = QWidget()
+        told = QVBoxLayout(heads)
+        told.setContentsMargins(0, 0, 0, 0)
+        told.setSpacing(2 * GRID)
+        for part in (self.statement, self.facts):
+            told.addWidget(part)
+        told.addWidget(self.canvas, 1)
+        for page in (heads, self.dial):
+            self.pages.addWidget(page)
+        top = QHBoxLayout()
+        top.addWidget(controls, 1)
+        top.addWidget(self.why, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
         column.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 2 * GRID)
         column.setSpacing(2 * GRID)
-        for part in (controls, self.statement, self.facts):
-            column.addWidget(part)
-        column.addWidget(self.canvas, 1)
+        column.addLayout(top)
+        column.addWidget(self.pages, 1)
 
     def apply_theme(self, theme: Theme) -> None:
         self.canvas.theme = theme
         self.canvas.update()
+        self.dial.apply_theme(theme)
         super().apply_theme(theme)
 
     def focus_part(self) -> QWidget:
@@ -188,19 +218,23 @@ class Ablation(StageView):
 
     @property
     def has_picture(self) -> bool:
-        return bool(self.canvas.shown.heads)
+        return self.why.isChecked() or bool(self.canvas.shown.heads)
 
     def export_name(self) -> str:
-        return "ablation"
+        return f"scores with d_k {self.dial.canvas.d_k}" if self.why.isChecked() else "ablation"
+
+    @property
+    def _exported(self) -> Picture:
+        return self.dial.canvas if self.why.isChecked() else self.canvas
 
     def export_size(self) -> QSize:
-        return self.canvas.size()
+        return self._exported.size()
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
         painter.save()
         painter.fillRect(rect, self.theme.color("paper"))
         painter.translate(rect.topLeft())
-        self.canvas.paint(painter)
+        self._exported.paint(painter)
         painter.restore()
 
 

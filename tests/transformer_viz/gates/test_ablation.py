@@ -16,6 +16,7 @@ from core.trace.trace import AttentionKind, ComputedAttention, Head, Trace
 from transformer_viz.drawing.theme import DARK
 from transformer_viz.gates.ablation import NO_MODEL, Ablation, loss
 from transformer_viz.gates.gating import Change
+from transformer_viz.gates.spread_dial import WIDEST
 from transformer_viz.state.session import Session
 
 D = AttentionKind.DECODER_SELF
@@ -134,3 +135,37 @@ def test_it_is_drawn_in_the_dark(view: Ablation) -> None:
     colors = {image.pixelColor(x, y).name() for x in columns for y in rows}
     assert DARK.paper in colors
     assert len(colors) > 3
+
+
+def test_the_dial_shows_why_scores_are_divided(view: Ablation, qtbot: QtBot) -> None:
+    qtbot.mouseClick(view.why, Qt.MouseButton.LeftButton)
+    dial = view.dial
+    assert dial.isVisible()
+    assert not view.canvas.isVisible()
+    assert dial.canvas.d_k == 64
+    assert "√d_k = 8.00" in dial.statement.text()
+    dial.slider.setValue(0)
+    assert (dial.canvas.d_k, dial.box.value()) == (1, 1)
+    dial.slider.setFocus()
+    qtbot.keyClick(dial.slider, Qt.Key.Key_End)
+    assert (dial.canvas.d_k, dial.box.value()) == (WIDEST, WIDEST)
+    dial.box.setValue(100)
+    assert dial.canvas.d_k == 100
+    assert f"{dial.canvas.spread.sums.std():.2f}" in dial.statement.text()
+
+
+def test_the_dial_draws_again(view: Ablation, qtbot: QtBot) -> None:
+    view.why.click()
+    before = view.dial.canvas.spread.sums
+    qtbot.mouseClick(view.dial.again, Qt.MouseButton.LeftButton)
+    assert not np.array_equal(before, view.dial.canvas.spread.sums)
+    assert view.dial.canvas.d_k == 64
+
+
+def test_the_dial_needs_no_model_and_is_what_an_export_holds(desk: Desk, show) -> None:
+    view = show(Ablation(Session(), desk), 900, 600)
+    assert not view.has_picture
+    view.why.click()
+    assert view.has_picture
+    assert view.export_name() == "scores with d_k 64"
+    assert view.export_size() == view.dial.canvas.size()
