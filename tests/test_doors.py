@@ -36,6 +36,7 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.model": {"core.config", "core.remote.cache"},
     "core.decoding": {"core.config", "core.model", "core.text"},
     "core.trace": {"core.config", "core.decoding", "core.model", "core.text"},
+    "core.statistics": {"core.trace.trace"},
     "core.checkpoints": {
         *("core.config", "core.model", "core.text", "core.decoding.config"),
         *("core.remote.cache", "core.remote.hub_cache", "core.remote.licences"),
@@ -51,12 +52,13 @@ CORE_DOORS: dict[str, set[str]] = {
     },
     "core.analysis": {
         *("core.config", "core.model", "core.text", "core.corpus"),
-        *("core.decoding", "core.trace", "core.evaluation"),
+        *("core.decoding", "core.trace", "core.statistics", "core.evaluation"),
     },
     "core.training": {
         *("core.config", "core.bundled", "core.presets", "core.device"),
         *("core.model", "core.text", "core.corpus"),
-        *("core.decoding", "core.trace", "core.checkpoints", "core.evaluation"),
+        *("core.decoding", "core.trace", "core.statistics", "core.checkpoints"),
+        "core.evaluation",
     },
 }
 # The command line stands before all rooms.
@@ -81,6 +83,7 @@ APP_VALUES = {
     "core.analysis.verdict",
     *("core.lessons.lesson", "core.lessons.library", "core.lessons.measures"),
     "core.lessons.question",
+    *("core.statistics.leaks", "core.statistics.registry", "core.statistics.rows"),
     *(
         "core.text.passage",
         "core.text.sentences",
@@ -91,7 +94,6 @@ APP_VALUES = {
         "core.trace.doubts",
         "core.trace.trace",
         "core.trace.heaviest",
-        "core.trace.statistics",
         "core.trace.alignment",
         "core.trace.difference",
         "core.trace.head_map",

@@ -32,7 +32,7 @@ def imported_by(*arguments: str) -> set[str]:
     "module",
     [
         *("core.errors", "core.files", "core.fields", "core.config", "core.presets"),
-        *("core.text.tokens", "core.trace.trace", "core.trace.statistics", "core.trace.npz"),
+        *("core.text.tokens", "core.trace.trace", "core.statistics.rows", "core.trace.npz"),
         *("core.trace.positions", "core.trace.variant", "core.trace.padding"),
         "core.save_trace",
         "core.trace.row_steps",

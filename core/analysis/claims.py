@@ -15,9 +15,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from core.analysis.statistics import Cells
 from core.analysis.verdict import MARGIN
 from core.heads import AttentionKind
+from core.statistics.batches import Cells
 from core.trace.sinks import sink_threshold
 
 FARTHEST_OFFSET = 8

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from core.analysis.claims import Claim
 from core.analysis.passes import Pair, recorded_passes
-from core.analysis.statistics import Cells
+from core.analysis.statistics import cells_of
 from core.heads import AttentionKind
 from core.model.transformer import Transformer
 
@@ -115,7 +115,7 @@ def witnesses(
     done = 0
     for passed in recorded_passes(model, [pairs[index] for index in chosen]):
         for kind in AttentionKind:
-            cells = Cells.of(passed, kind, special[kind])
+            cells = cells_of(passed, kind, special[kind])
             rows_of = cache(lambda claim, cells=cells: claim.rows(cells))
             for layer in range(passed.layers(kind)):
                 weights = passed.weights(kind, layer)

@@ -27,7 +27,7 @@ from core.analysis.evidence import Wanted, best_and_worst, witnesses
 from core.analysis.gold import GoldTally
 from core.analysis.passes import Pair, recorded_passes
 from core.analysis.roles import Role, gold_roles, measured_role, one_of_each
-from core.analysis.statistics import Cells, CorpusStatistics, StatisticsSum
+from core.analysis.statistics import CorpusStatistics, StatisticsSum, cells_of
 from core.analysis.tally import ClaimTally
 from core.corpus.grammar.sentence import Sentence
 from core.heads import AttentionKind, Head
@@ -77,7 +77,7 @@ def measure_heads(
     done = 0
     for passed in recorded_passes(model, pairs):
         for kind in AttentionKind:
-            cells = Cells.of(passed, kind, special[kind])
+            cells = cells_of(passed, kind, special[kind])
             rows = tally.rows(passed, cells)
             for layer in range(passed.layers(kind)):
                 weights = passed.weights(kind, layer)
@@ -103,8 +103,8 @@ def measure_heads(
         progress=lambda share: progress(len(pairs) + round(share * len(pairs))),
     )
     roles: dict[Head, list[Role]] = defaultdict(list)
-    for (head, outcome, wanted), cells_of in zip(chosen, found, strict=True):
-        roles[head].append(measured_role(outcome, wanted.choice, cells_of, pairs))
+    for (head, outcome, wanted), shown in zip(chosen, found, strict=True):
+        roles[head].append(measured_role(outcome, wanted.choice, shown, pairs))
     for head, role in gold_roles(links.scores() if links else (), pairs):
         roles[head].append(role)
     return [

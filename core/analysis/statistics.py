@@ -1,4 +1,4 @@
-"""What every head does over many sentences, in the numbers of `core.trace.statistics`.
+"""What every head does over many sentences, in the numbers of `core.statistics`.
 
 A number over a corpus is the mean over its sentences of the sentence's own number, which in turn is
 a mean over the queries; formulas in docs/formulas.md.
@@ -8,95 +8,36 @@ Legend: B sentences of a batch, L layers, H heads, Q queries, K keys, n longest 
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from core.analysis.passes import Pass
 from core.heads import AttentionKind, Head
+from core.statistics.batches import Cells, sentence_statistics
+from core.statistics.registry import OF_CORPORA
 
 Numbers: TypeAlias = npt.NDArray[np.float64]
 _Key: TypeAlias = tuple[AttentionKind, int, str]  # kind, layer, name of the statistic
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Cells:
-    """The cells that the maps of one kind have in a batch, the same in every head.
-
-    Attributes:
-        allowed: [B, Q, K], real queries on real keys that the mask admits.
-        ordinary: [B, Q, K], those of them whose key is not a special token.
-        queries, keys: [B], how many each sentence has.
-        key_ids: [B, K].
-    """
-
-    kind: AttentionKind
-    allowed: Tensor
-    ordinary: Tensor
-    queries: Tensor
-    keys: Tensor
-    key_ids: Tensor
-
-    @classmethod
-    def of(cls, batch: Pass, kind: AttentionKind, special: Tensor) -> Cells:
-        """Classify the cells of a pass; ``special`` [V] says which ids are special tokens."""
-        allowed = batch.allowed(kind)
-        return cls(
-            kind=kind,
-            allowed=allowed,
-            ordinary=allowed & ~special[batch.keys(kind)][:, None, :],
-            queries=batch.query_lengths(kind),
-            keys=batch.key_lengths(kind),
-            key_ids=batch.keys(kind),
-        )
-
-    @property
-    def real(self) -> Tensor:
-        """The real queries, [B, Q]."""
-        return self.allowed.any(dim=2)
-
-    def diagonal(self) -> Tensor:
-        """Return the key round(i · n / m) of n for each query i of m, [B, Q, K]."""
-        rows = torch.arange(self.allowed.shape[1], device=self.allowed.device)
-        keys = torch.arange(self.allowed.shape[2], device=self.allowed.device)
-        straight = (rows * self.keys[:, None] / self.queries[:, None] + 0.5).floor()  # [B, Q]
-        straight = straight.minimum(self.keys[:, None] - 1)
-        return self.allowed & (keys == straight[:, :, None])
-
-
-def sentence_statistics(weights: Tensor, cells: Cells) -> dict[str, Tensor]:
-    """Return statistics of each sentence and head, [B, H] each; NaN where the sentence has no such
-    row.
-
-    weights [B, H, Q, K], 0 outside ``cells.allowed``.
-    """
-    count = cells.queries[:, None]  # [B, 1]
-    entropy = torch.special.entr(weights).sum(dim=-1) / math.log(2)  # [B, H, Q], in bits
-    limit = cells.allowed.sum(dim=2).clamp(min=1).log2()[:, None]  # [B, 1, Q]
-    choosing = limit > 0
-    span = (2**entropy).masked_fill(~cells.real[:, None], 0.0)
-    ordinary = cells.ordinary[:, None]
-    of_limit = (entropy / limit.where(choosing, 1.0)).masked_fill(~choosing, 0.0)
-    special = (cells.allowed & ~cells.ordinary)[:, None]
-    found = {
-        "confidence": weights.masked_fill(~ordinary, 0.0).amax(dim=-1).sum(dim=-1) / count,
-        "entropy": entropy.sum(dim=-1) / count,
-        "entropy_normalised": of_limit.sum(dim=-1) / choosing.sum(dim=-1),
-        "effective_span": span.sum(dim=-1) / count,
-        "special_share": (weights * special).sum(dim=(-2, -1)) / count,
-        "sink_score": (weights.sum(dim=-2) / count[..., None]).amax(dim=-1),
-    }
-    if cells.kind is AttentionKind.CROSS:
-        diagonal = weights * cells.diagonal()[:, None]
-        found["diagonal_score"] = diagonal.sum(dim=(-2, -1)) / count
-    return found
+def cells_of(batch: Pass, kind: AttentionKind, special: Tensor) -> Cells:
+    """Classify the cells of a pass; ``special`` [V] says which ids are special tokens."""
+    allowed = batch.allowed(kind)
+    return Cells(
+        kind=kind,
+        allowed=allowed,
+        ordinary=allowed & ~special[batch.keys(kind)][:, None, :],
+        queries=batch.query_lengths(kind),
+        keys=batch.key_lengths(kind),
+        key_ids=batch.keys(kind),
+    )
 
 
 def by_offset(weights: Tensor) -> Tensor:
@@ -111,29 +52,21 @@ def by_offset(weights: Tensor) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class CorpusStatistics:
-    """A head's means over the sentences; None where the kind of attention has no such number.
+    """A head's means over the sentences of a corpus.
 
     Attributes:
-        confidence, entropy, mean_distance, offset_shares, special_share: as in `HeadStatistics`.
-        entropy_normalised: entropy over log₂ of the allowed keys, of the rows with two or more.
-        sink_score: `sink_share` there.
-        effective_span: 2^entropy of a row, the keys that as even a spread would have.
-        median_distance: the least d with half of the weight at |i − j| ≤ d.
-        distance_histogram: the share of the weight at |i − j| = 0, 1, 2, …
-        diagonal_score: the weight on key round(i · n / m), of cross-attention.
+        values: by the ids of `core.statistics.registry`, without those that this kind of attention
+            does not have and those for which no sentence counts.
+        distance_histogram: the share of the weight at |i − j| = 0, 1, 2, …; None for
+            cross-attention.
     """
 
-    confidence: float
-    entropy: float
-    entropy_normalised: float
-    effective_span: float
-    special_share: float
-    sink_score: float
-    mean_distance: float | None = None
-    median_distance: int | None = None
-    offset_shares: tuple[float, float, float] | None = None
+    values: Mapping[str, float]
     distance_histogram: tuple[float, ...] | None = None
-    diagonal_score: float | None = None
+
+    def __getitem__(self, id: str) -> float | None:
+        """Return a statistic by its id, None if the head does not have it here."""
+        return self.values.get(id)
 
 
 class StatisticsSum:
@@ -154,11 +87,6 @@ class StatisticsSum:
             return
         offsets = by_offset(weights)  # [B, H, 2n − 1]
         here = weights.shape[-1] - 1
-        for offset in (-1, 0, 1):
-            rows = (cells.queries - abs(offset))[:, None]
-            fits = abs(offset) <= here
-            share = offsets[..., here + offset] if fits else torch.zeros_like(offsets[..., here])
-            self._add((*block, f"offset {offset}"), share / rows.clamp(min=1))
         distances = offsets[..., here:].clone()
         distances[..., 1:] += offsets[..., :here].flip(-1)
         total = _numbers(distances / cells.queries[:, None, None]).sum(axis=0)
@@ -177,28 +105,17 @@ class StatisticsSum:
         has."""
         block = (head.kind, head.layer)
 
-        def mean(name: str) -> float:
-            key = (*block, name)
-            return float(self._sums[key][place] / max(1.0, self._counts[key][place]))
-
-        common = CorpusStatistics(
-            confidence=mean("confidence"),
-            entropy=mean("entropy"),
-            entropy_normalised=mean("entropy_normalised"),
-            effective_span=mean("effective_span"),
-            special_share=mean("special_share"),
-            sink_score=mean("sink_score"),
-        )
+        values = {
+            one.id: float(self._sums[key][place] / self._counts[key][place])
+            for one in OF_CORPORA
+            for key in [(*block, one.id)]
+            if key in self._counts and self._counts[key][place]
+        }
         if head.kind is AttentionKind.CROSS:
-            return replace(common, diagonal_score=mean("diagonal_score"))
+            return CorpusStatistics(values)
         histogram = self._distances[block][place] / self._sentences[block]
-        return replace(
-            common,
-            mean_distance=float(histogram @ np.arange(histogram.size)),
-            median_distance=int(np.searchsorted(histogram.cumsum(), 0.5 * histogram.sum())),
-            offset_shares=(mean("offset -1"), mean("offset 0"), mean("offset 1")),
-            distance_histogram=tuple(histogram.tolist()),
-        )
+        median = int(np.searchsorted(histogram.cumsum(), 0.5 * histogram.sum()))
+        return CorpusStatistics(values | {"median_distance": median}, tuple(histogram.tolist()))
 
 
 def _numbers(values: Tensor) -> Numbers:

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from core.analysis.claims import Claim, Rows
 from core.analysis.passes import Pass
-from core.analysis.statistics import Cells
 from core.analysis.verdict import holds, lower_bound
 from core.heads import AttentionKind
+from core.statistics.batches import Cells
 
 Numbers = npt.NDArray[np.float64]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.analysis.interval import wilson_interval
+from core.trace.sinks import SINK_SHARE
 
 MARGIN = 0.1
 """A score says more than its baseline if it is above it by as much (Voita et al. 2019)."""
@@ -10,9 +11,9 @@ MARGIN = 0.1
 FEWEST_CASES = 50
 """Fewer say too little about a head to call it by a role."""
 
-LEAST_WEIGHT = 0.3
-"""The least mean weight on the right token: the share that makes a token a sink
-(`core.trace.sinks`). A head that puts less there mostly attends to something else."""
+LEAST_WEIGHT = SINK_SHARE
+"""The least mean weight on the right token. A head that puts less there mostly attends to something
+else."""
 
 
 def lower_bound(score: float, cases: int) -> float:

@@ -8,7 +8,7 @@ import math
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from core.commands.ablate import add_sample_arguments, read_reported
 from core.counted import counted
 from core.files import atomic_write_text
 from core.heads import AttentionKind, Head
+from core.statistics.registry import EFFECT, IMPORTANCE, Statistic, statistic
 
 if TYPE_CHECKING:
     from core.analysis.alignment import AlignmentErrors
@@ -152,16 +153,15 @@ def _head(
 ) -> dict[str, Any]:
     """Return a head as in the JSON, without numbers that this kind of attention does not have."""
     kind, layer, head = measured.head
-    statistics = asdict(measured.statistics) | errors
-    shares = statistics.pop("offset_shares")
-    if shares is not None:
-        statistics["offset_shares"] = dict(zip(("-1", "0", "1"), shares, strict=True))
+    statistics: dict[str, Any] = {**measured.statistics.values, **errors}
+    if measured.statistics.distance_histogram is not None:
+        statistics["distance_histogram"] = measured.statistics.distance_histogram
     found: dict[str, Any] = {
         "name": measured.head.name,
         "kind": kind.value,
         "layer": layer,
         "head": head,
-        "statistics": {name: value for name, value in statistics.items() if value is not None},
+        "statistics": statistics,
         "roles": [_role(role, kind, places) for role in measured.roles],
     }
     return found
@@ -188,12 +188,10 @@ def _role(role: Role, kind: AttentionKind, places: Places) -> dict[str, Any]:
 
 
 def _csv_row(row: Mapping[str, Any]) -> HeadRow:
-    """Return a row whose statistics include importance, effect and the shares at offsets."""
-    weighed = {name: row[name] for name in ("importance", "effect") if name in row}
+    """Return a row whose statistics include importance and effect."""
+    weighed = {one.id: row[one.id] for one in (IMPORTANCE, EFFECT) if one.id in row}
     statistics = weighed | row["statistics"]
     statistics.pop("distance_histogram", None)
-    shares = statistics.pop("offset_shares", {})
-    statistics |= {f"offset {offset}": share for offset, share in shares.items()}
     verdicts = [Verdict(*(role[name] for name in Verdict._fields)) for role in row["roles"]]
     return HeadRow(_head_of(row), statistics, verdicts)
 
@@ -214,11 +212,11 @@ def _table(rows: Sequence[dict[str, Any]], about: dict[str, Any]) -> str:
         *([f"{about['left_out']:,} skipped, empty or too long"] if about["left_out"] else []),
         "",
     ]
-    columns = [one for one in _COLUMNS if any(one.of(row) is not None for row in rows)]
-    titles = "".join(f"{one.title:>{one.width}}" for one in columns)
+    columns = [one for one in _COLUMNS if any(_value(one, row) is not None for row in rows)]
+    titles = "".join(f"{one.short:>{_width(one)}}" for one in columns)
     lines.append(f"{'head':<20}{titles}  roles: score, mean weight (threshold)")
     for row in rows:
-        numbers = "".join(one.cell(row) for one in columns)
+        numbers = "".join(_cell(one, row) for one in columns)
         passed = ", ".join(
             f"{role['role']} {_score(role)} ({role['threshold']:.2f})"
             for role in row["roles"]
@@ -239,35 +237,28 @@ def _score(role: Mapping[str, Any]) -> str:
     return f"{role['score']:.2f}" + ("" if weight is None else f", {weight:.2f}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    name: str
-    title: str
-    digits: int = 2
-
-    @property
-    def width(self) -> int:
-        return max(7, len(self.title)) + 2
-
-    def of(self, row: Mapping[str, Any]) -> float | None:
-        value: float | None = row["statistics"].get(self.name, row.get(self.name))
-        return value
-
-    def cell(self, row: Mapping[str, Any]) -> str:
-        value = self.of(row)
-        return f"{'' if value is None else f'{value:.{self.digits}f}':>{self.width}}"
-
-
-_COLUMNS = (
-    _Column("confidence", "confid."),
-    _Column("entropy", "entropy"),
-    _Column("special_share", "specials"),
-    _Column("mean_distance", "distance", 1),
-    _Column("alignment_error_fed", "AER fed"),
-    _Column("alignment_error_predicted", "AER predicted"),
-    _Column("importance", "import.", 4),
-    _Column("effect", "effect", 4),
+_COLUMNS = tuple(
+    found
+    for id in (
+        *("confidence", "entropy", "special", "mean_distance"),
+        *("alignment_error_fed", "alignment_error_predicted", "importance", "effect"),
+    )
+    if (found := statistic(id))
 )
+
+
+def _value(one: Statistic, row: Mapping[str, Any]) -> float | None:
+    value: float | None = row["statistics"].get(one.id, row.get(one.id))
+    return value
+
+
+def _width(one: Statistic) -> int:
+    return max(7, len(one.short)) + 2
+
+
+def _cell(one: Statistic, row: Mapping[str, Any]) -> str:
+    value = _value(one, row)
+    return f"{'' if value is None else f'{value:.{one.digits}f}':>{_width(one)}}"
 
 
 def _aligned(errors: AlignmentErrors) -> str:

@@ -7,6 +7,7 @@ says what is measured.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,25 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import UserError
-from core.trace.statistics import HeadStatistics
+from core.statistics.registry import ANTECEDENT, OF_MAPS, PROBED
+from core.statistics.rows import HeadStatistics
 from core.trace.trace import AttentionKind, Head
 from core.training.jsonl import fits, parse_line
 
-# Means over the probe sentences; docs/formulas.md has their formulas, docs/training.md the list.
-STATISTICS = (
-    "entropy",
-    "confidence",
-    "mean_distance",
-    "previous",
-    "same",
-    "next",
-    "special",
-    "sink",
-    "antecedent",
-)
+STATISTICS = tuple(one.id for one in PROBED)
+"""The ids of what is recorded of each head: means over the probe sentences, and gold scores."""
+
 _DECIMALS = 6
 _KINDS = frozenset(kind.value for kind in AttentionKind)
-_SHARE = float | None
+_NUMBER = float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +64,7 @@ def log_line(
                 "layer": head.layer,
                 "head": head.head,
                 **_means(each),
-                "antecedent": None if gold is None else _rounded(gold.antecedent.get(head)),
+                ANTECEDENT.id: None if gold is None else _rounded(gold.antecedent.get(head)),
             }
             for head, each in heads
         ],
@@ -81,22 +74,11 @@ def log_line(
 
 
 def _means(each: Sequence[HeadStatistics]) -> dict[str, float | None]:
-    rows = [
-        (
-            one.entropy,
-            one.confidence,
-            one.mean_distance,
-            *(one.offset_shares or (None, None, None)),
-            one.special_share,
-            one.sink_share,
-        )
-        for one in each
-    ]
-    means = np.array(rows, dtype=np.float64).mean(axis=0)  # None becomes NaN
-    return {
-        name: None if np.isnan(mean) else _rounded(float(mean))
-        for name, mean in zip(STATISTICS, means, strict=False)
-    }
+    means = {}
+    for measured in OF_MAPS:
+        found = [value for one in each if (value := one[measured.id]) is not None]
+        means[measured.id] = _rounded(math.fsum(found) / len(found)) if found else None
+    return means
 
 
 def _rounded(value: float | None) -> float | None:
@@ -110,7 +92,8 @@ class ProbeLog:
     Attributes:
         steps: [N] recorded steps.
         heads: H of them, the same at every step.
-        values: [N, H, len(STATISTICS)]; NaN where a statistic does not exist.
+        values: [N, H, len(STATISTICS)]; NaN where a statistic does not exist, or was
+            not yet recorded by the version that wrote the line.
         pronoun: [N] share of minimal pairs with the right pronoun; NaN where not measured.
         pairs: minimal pairs behind ``pronoun`` and "antecedent"; 0 where not measured.
         translations: for each step the model's own ones of the probes; none in logs of earlier
@@ -169,7 +152,7 @@ def _is_head(entry: object) -> bool:
         and isinstance(entry.get("kind"), str)
         and entry["kind"] in _KINDS
         and all(fits(entry.get(name), int) and entry[name] >= 0 for name in ("layer", "head"))
-        and all(name in entry and fits(entry[name], _SHARE) for name in STATISTICS)
+        and all(fits(entry.get(name), _NUMBER) for name in STATISTICS)
     )
 
 
@@ -206,7 +189,9 @@ def _log(lines: list[dict[str, Any]]) -> ProbeLog:
     heads = _heads(lines[0]) if lines else ()
     lines = [line for line in lines if _heads(line) == heads]
     golds = [line.get("gold") for line in lines]
-    values = [[[entry[name] for name in STATISTICS] for entry in line["heads"]] for line in lines]
+    values = [
+        [[entry.get(name) for name in STATISTICS] for entry in line["heads"]] for line in lines
+    ]
     shape = (len(lines), len(heads), len(STATISTICS))
     return ProbeLog(
         steps=np.array([line["step"] for line in lines], dtype=np.int64),

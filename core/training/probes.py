@@ -16,10 +16,10 @@ from core.decoding.translate import translate
 from core.errors import UserError
 from core.evaluation.pronouns import PronounSentence, as_pieces, observe
 from core.model.transformer import Transformer
+from core.statistics.rows import HeadStatistics, head_statistics
 from core.text.tokenizer import Tokenizer
 from core.trace.npz import save_npz
 from core.trace.record import trace_text
-from core.trace.statistics import HeadStatistics, head_statistics
 from core.trace.trace import AttentionKind, Head, Trace
 from core.training.config import GRAMMAR, TrainingConfig
 from core.training.probe import Probe

@@ -112,7 +112,7 @@ def test_every_head_is_measured_over_both_vocabularies(checkpoint: Checkpoint) -
             keys = trace.key_tokens(one.head.kind)
             special = np.array([key.piece in ("<pad>", "</s>") for key in keys])
             shares.append(weights[:, special].sum() / len(weights))
-        assert one.statistics.special_share == pytest.approx(np.mean(shares), abs=1e-4)
+        assert one.statistics["special"] == pytest.approx(np.mean(shares), abs=1e-4)
 
 
 def test_contributions_add_up(checkpoint: Checkpoint) -> None:

@@ -18,8 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from core.heads import EVEN
+from core.statistics.leaks import Leak, leaks
+from core.statistics.rows import head_statistics
 from core.switches import INTACT, Scaling, Switches
-from core.trace.statistics import Leak, head_statistics, leaks
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.drawing.numbers import percent
 from transformer_viz.drawing.theme import GRID, Theme
@@ -268,8 +269,8 @@ def _found(before: Trace, now: Trace) -> Iterator[tuple[HeadEntropies, Mapping[H
     for kind in now.kinds:
         for head in now.every_head(kind):
             after = head_statistics(now, *head)
-            first = after.entropy if before is now else head_statistics(before, *head).entropy
-            heads[head] = Bits(first, after.entropy)
+            first = after if before is now else head_statistics(before, *head)
+            heads[head] = Bits(first.values["entropy"], after.values["entropy"])
             limits[kind] = after.entropy_limit
     yield HeadEntropies(heads, limits), leaks(now)
 

@@ -32,6 +32,9 @@ _STEPS = {
 _PAGES = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 
 
+ROLE = "role:"
+
+
 class HeadMap(Picture):
     """Draws layers × heads; a click or the arrow keys select a head in the session."""
 
@@ -48,7 +51,7 @@ class HeadMap(Picture):
         session.selectionChanged.connect(self._on_selection)
 
     def show_report(self, report: Report, shown: str) -> None:
-        """Show a report; `shown` is the name of a statistic or a sort of role in it."""
+        """Show a report; `shown` is the id of a statistic, or `ROLE` and a sort of role in it."""
         self._report, self._shown = report, shown
         self._grid = head_grid(report, shown)
         self.updateGeometry()
@@ -99,7 +102,7 @@ class HeadMap(Picture):
         measured = None if self._report is None else self._report.heads.get(head)
         if measured is None:
             return head_name(head)
-        role = measured.role(self._shown)
+        role = measured.role(sort_shown(self._shown))
         if role is not None:
             said = f"{role_name(role).short}. {judgement(role)}"
         elif self._shown in measured.statistics:
@@ -160,33 +163,40 @@ def _nearest(heads: tuple[Head, ...], layer: int, head: int) -> Head:
     return min(heads, key=lambda one: (abs(one.layer - layer), abs(one.head - head)))
 
 
+def sort_shown(shown: str) -> str:
+    """Return the sort of role that is shown, or an empty string where a statistic is: the two may
+    have the same name."""
+    return shown.removeprefix(ROLE) if shown.startswith(ROLE) else ""
+
+
 def head_grid(report: Report, shown: str) -> HeadGrid:
     """Return the grid of one statistic, or of one sort of role: its score, and a corner where it is
     passed."""
     values: dict[Head, float | None] = {}
     marked = set()
-    is_role = shown in report.sorts
+    sort = sort_shown(shown)
+    is_role = bool(sort)
     for each in report:
-        role = each.role(shown)
+        role = each.role(sort)
         values[each.head] = role.score if role is not None else each.statistics.get(shown)
         if role is not None and role.passed:
             marked.add(each.head)
-    share, digits = is_role or column(shown).share, 2 if is_role else column(shown).digits
+    share, digits = is_role or column(shown).is_share, 2 if is_role else column(shown).digits
     largest = 1.0 if share else _largest(values)
     return HeadGrid(
         levels={head: None if v is None else v / largest for head, v in values.items()},
         texts={head: "" if v is None else signed(v, digits) for head, v in values.items()},
         marked=frozenset(marked),
-        legend=_legend(shown, is_role, largest),
+        legend=_legend(shown, sort, largest),
     )
 
 
-def _legend(shown: str, is_role: bool, largest: float) -> Legend:
-    name = sort_name(shown).short if is_role else column(shown).name
-    share = is_role or column(shown).share
+def _legend(shown: str, sort: str, largest: float) -> Legend:
+    name = sort_name(sort).short if sort else column(shown).name
+    share = bool(sort) or column(shown).is_share
     ticks = ((1.0, compact(largest)), (0.5, compact(largest / 2)), (0.0, "0"))
     scale = "absolute 0–1" if share else "0 – largest"
-    return Legend((*name.split(", "), scale, *(("◥ passes the role",) if is_role else ())), ticks)
+    return Legend((*name.split(", "), scale, *(("◥ passes the role",) if sort else ())), ticks)
 
 
 def _largest(values: Mapping[Head, float | None]) -> float:

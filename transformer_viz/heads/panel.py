@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from core.trace.trace import Head
 from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.heads.analysis import HeadAnalysis
-from transformer_viz.heads.head_map import HeadMap
+from transformer_viz.heads.head_map import ROLE, HeadMap, sort_shown
 from transformer_viz.heads.mattering import Mattering
 from transformer_viz.heads.mattering_page import MatteringPage
 from transformer_viz.heads.report import Report
@@ -206,10 +206,10 @@ class HeadsPanel(Panel):
 
     def _fill_colors(self, report: Report) -> None:
         """Roles first: they are what one asks for."""
-        chosen = self.colored_by.currentData() or COREFERENCE
+        chosen = self.colored_by.currentData() or ROLE + COREFERENCE
         self.colored_by.clear()
         for sort in sorted(report.sorts, key=lambda sort: -report.sorts[sort]):
-            self.colored_by.addItem(f"role: {sort_name(sort).short}", sort)
+            self.colored_by.addItem(f"role: {sort_name(sort).short}", ROLE + sort)
         if report.sorts:
             self.colored_by.insertSeparator(self.colored_by.count())
         for name in listed(report.statistics):
@@ -222,8 +222,9 @@ class HeadsPanel(Panel):
             self.map.show_report(self._report, shown)
             alignment = self._report.alignments.get(shown)
             self._about.setText("" if alignment is None else alignment_in_words(alignment))
-            if shown in self._report.sorts and self.tabs.currentIndex() == MAP:
-                self.page.prefer(shown)
+            sort = sort_shown(shown)
+            if sort and self.tabs.currentIndex() == MAP:
+                self.page.prefer(sort)
 
     def _show_tab(self, index: int) -> None:
         self._pages.setCurrentIndex({RESOLVING: 1, MATTERING: 2}.get(index, 0))

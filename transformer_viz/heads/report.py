@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Any
 
 from core.analysis.head_csv import HeadRow, Verdict
+from core.statistics.registry import EFFECT, IMPORTANCE, current_id
 from core.trace.trace import AttentionKind, Head
 
-IMPORTANCE, EFFECT = "importance", "effect"
 _HEADS = re.compile(r'"heads": \[')
 _ALIGNMENT = '"alignment": ['
 
@@ -92,8 +92,8 @@ class MeasuredHead:
     """What was measured of one head.
 
     Attributes:
-        statistics: by their names in the JSON, those of offsets as "offset -1"; what the kind of
-            attention has no such number of is left out.
+        statistics: by the ids of `core.statistics.registry`, without those that this kind of
+            attention does not have.
         passed: the roles that it has, the one farthest above its threshold first.
     """
 
@@ -169,7 +169,7 @@ def read_head(value: Any) -> MeasuredHead:
     try:
         head = Head(AttentionKind(value["kind"]), int(value["layer"]), int(value["head"]))
         numbers = dict(_numbers(value["statistics"]))
-        numbers |= {name: float(value[name]) for name in (IMPORTANCE, EFFECT) if name in value}
+        numbers |= {one.id: float(value[one.id]) for one in (IMPORTANCE, EFFECT) if one.id in value}
         roles = tuple(_role(role) for role in value["roles"])
         passed = [role for role in roles if role.passed]
         passed.sort(key=lambda role: role.threshold - (role.lower or role.score))
@@ -223,9 +223,9 @@ def alignment_values(text: str) -> list[Any]:
 def _numbers(statistics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     for name, value in statistics.items():
         if isinstance(value, Mapping):
-            yield from ((f"offset {at}", float(share)) for at, share in value.items())
+            yield from ((current_id(f"{name} {at}"), float(each)) for at, each in value.items())
         elif isinstance(value, int | float):
-            yield name, float(value)
+            yield current_id(name), float(value)
 
 
 def _role(value: Mapping[str, Any]) -> Role:

@@ -17,8 +17,8 @@ from typing import Any
 from core.bundled import read_bundled
 from core.errors import UserError
 from core.files import atomic_write_text, drop_oldest
+from core.statistics.registry import IMPORTANCE
 from transformer_viz.heads.report import (
-    IMPORTANCE,
     Report,
     alignment_values,
     read_alignments,
@@ -95,7 +95,7 @@ class Store:
             return None
         heads = {each.head: each for each in map(read_head, read_heads(text))}
         report = Report(heads, read_alignments(alignment_values(text)))
-        return Measured(Question(importance=IMPORTANCE in report.statistics), "", report)
+        return Measured(Question(importance=IMPORTANCE.id in report.statistics), "", report)
 
     def write(
         self, checksum: str, measured: Measured, heads: Sequence[Any], alignment: Sequence[Any]

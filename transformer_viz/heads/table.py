@@ -23,6 +23,7 @@ from transformer_viz.drawing.theme import GRID, Theme, grown, taller
 from transformer_viz.heads.report import MeasuredHead, Report
 from transformer_viz.heads.wording import column, listed, role_name, roles_in_words
 from transformer_viz.widgets.text_size import set_font
+from transformer_viz.words.measures import explained
 from transformer_viz.words.statistics import head_label
 from transformer_viz.words.wording import plain_tooltip
 
@@ -74,7 +75,7 @@ class HeadsModel(QAbstractTableModel):
             return names[section] if role == Qt.ItemDataRole.DisplayRole else None
         about = column(self.statistics[section - FIRST_NUMBER])
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tooltip(f"{about.name}\n{about.explanation}")
+            return plain_tooltip(f"{about.name}\n{explained(about.explanation)}")
         return about.short if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -10,128 +10,21 @@ from pathlib import Path
 from core.analysis.verdict import FEWEST_CASES, LEAST_WEIGHT
 from core.counted import counted
 from core.files import is_file
+from core.statistics.registry import EFFECT, IMPORTANCE, STATISTICS, Statistic, statistic
 from transformer_viz.drawing.numbers import percent
-from transformer_viz.heads.report import EFFECT, IMPORTANCE, Alignment, MeasuredHead, Role
+from transformer_viz.heads.report import Alignment, MeasuredHead, Role
 from transformer_viz.heads.store import GRAMMAR, Measured
 
-_OFFSET = re.compile(r"(?:offset |positional\()([+-]?\d+)\)?")
+_OFFSET = re.compile(r"positional\(([+-]?\d+)\)")
 GOLD = "gold:"
 NO_ROLE = "No role is confirmed for this head."
 COREFERENCE = "gold:coreference"
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """How a statistic is named and formatted in a table.
-
-    Attributes:
-        short: over a column of numbers.
-        share: from 0 to 1, and so coloured on an absolute scale.
-    """
-
-    name: str
-    short: str
-    explanation: str
-    digits: int = 2
-    share: bool = True
-
-
-_ALIGNMENT_ERROR = (
-    "Alignment error rate (Och & Ney 2003) when each decoder row links the word that it {} to "
-    "the source word with its largest weight; 0 is best."
-)
-_COLUMNS = {
-    "confidence": Column(
-        "confidence",
-        "conf.",
-        "Mean over the queries of the largest weight on a token that is not special "
-        "(Voita et al. 2019).",
-    ),
-    "entropy": Column(
-        "entropy",
-        "entropy",
-        "Mean over the queries of −Σⱼ A log₂ A, in bits (Clark et al. 2019). "
-        "Low: the head looks at few tokens.",
-        share=False,
-    ),
-    "entropy_normalised": Column(
-        "entropy, normalised",
-        "entr. /max",
-        "Entropy divided by its maximum, the logarithm of the number of allowed keys.",
-    ),
-    "mean_distance": Column(
-        "mean distance",
-        "dist.",
-        "Mean of Σⱼ A·|i − j|, in tokens (Vig & Belinkov 2019).",
-        digits=1,
-        share=False,
-    ),
-    "median_distance": Column(
-        "median distance",
-        "median",
-        "Half of all weight lies within this many tokens.",
-        digits=0,
-        share=False,
-    ),
-    "special_share": Column(
-        "on special tokens", "specials", "Mean weight on tokens such as </s> (Clark et al. 2019)."
-    ),
-    "sink_score": Column(
-        "sink",
-        "sink",
-        "Weight on the key that receives the most, averaged over the queries (after Xiao et al. "
-        "2023).",
-    ),
-    "effective_span": Column(
-        "effective span",
-        "span",
-        "2 to the power of the entropy of a row: uniform attention over this many tokens would "
-        "have the same entropy.",
-        digits=1,
-        share=False,
-    ),
-    "diagonal_score": Column(
-        "diagonal",
-        "diagonal",
-        "Mean weight at j = round(i·n/m): how far the translation follows the order of the source.",
-    ),
-    "alignment_error_fed": Column(
-        "alignment error, word read", "AER read", _ALIGNMENT_ERROR.format("reads")
-    ),
-    "alignment_error_predicted": Column(
-        "alignment error, word predicted", "AER pred.", _ALIGNMENT_ERROR.format("predicts")
-    ),
-    IMPORTANCE: Column(
-        "importance",
-        "import.",
-        "Mean over the sentences of |∂loss/∂gate| (Michel et al. 2019, section 4.1): how "
-        "strongly the loss depends on the head, in nats per token.",
-        digits=4,
-        share=False,
-    ),
-    EFFECT: Column(
-        "effect",
-        "effect",
-        "Increase in loss when this head alone is switched off, in nats per token, measured on "
-        "the first 200 sentences; below 0 the model is better without it.",
-        digits=4,
-        share=False,
-    ),
-}
-
-
-def column(statistic: str) -> Column:
-    """How a statistic is named; one that is not known here has the name that the JSON gives it."""
-    offset = _OFFSET.fullmatch(statistic)
-    if offset is not None:
-        place = _signed(int(offset[1]))
-        return Column(
-            f"on {place}",
-            f"on {place}",
-            f"Mean weight at offset {place}, over the queries that have one (Clark et al. 2019).",
-        )
-    name = statistic.replace("_", " ")
-    return _COLUMNS.get(statistic) or Column(name, name, name, share=False)
+def column(id: str) -> Statistic:
+    """Return a statistic of a report; one that is not known here is named as in the JSON."""
+    name = id.replace("_", " ")
+    return statistic(id) or Statistic(id, name, name, "", name, unit="unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,16 +243,11 @@ def alignment_in_words(alignment: Alignment) -> str:
     )
 
 
-def listed(statistics: Sequence[str]) -> list[str]:
-    """Return statistics in the order of a table: importance and effect first, offsets together."""
-    known = list(_COLUMNS)
-    order = [IMPORTANCE, EFFECT, *known[: known.index("special_share")]]
-    offsets = sorted(
-        (name for name in statistics if _OFFSET.fullmatch(name)),
-        key=lambda name: int(_OFFSET.fullmatch(name)[1]),  # type: ignore[index]
-    )
-    order += [*offsets, *known[known.index("special_share") :]]
-    return [name for name in dict.fromkeys([*order, *statistics]) if name in statistics]
+def listed(ids: Sequence[str]) -> list[str]:
+    """Return statistics in the order of a table: importance and effect first, then those of the
+    registry, then those that are not known here."""
+    order = dict.fromkeys([IMPORTANCE.id, EFFECT.id, *(one.id for one in STATISTICS), *ids])
+    return [id for id in order if id in ids]
 
 
 def _signed(offset: int) -> str:

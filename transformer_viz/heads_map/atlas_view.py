@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from core.counted import counted
+from core.statistics.registry import OF_MAPS, Statistic
 from core.trace.trace import Head
 from transformer_viz.drawing.colormap import lookup_table
 from transformer_viz.drawing.gate_marks import draw_gate
@@ -37,7 +38,7 @@ from transformer_viz.widgets.picture_area import PictureArea
 from transformer_viz.widgets.spotlight import Spotlight
 from transformer_viz.widgets.style import set_role
 from transformer_viz.words.gate_wording import gate_state
-from transformer_viz.words.measures import MEASURES, Measure, measure
+from transformer_viz.words.measures import measure, number_in_words, ranking
 from transformer_viz.words.wording import head_name
 
 EXPORT_RATIO = 4.0
@@ -264,9 +265,9 @@ class AtlasView(PictureArea):
         atlas.draw({head: each for head, each in self._tiles.codes.items() if head in self._layout})
         return atlas
 
-    def _notes(self, by: Measure | None) -> tuple[str, ...]:
+    def _notes(self, by: Statistic | None) -> tuple[str, ...]:
         """What the arrangement is; and, where that could be in doubt, what the tiles are."""
-        notes = _NOTES if by is None else (f"layer.head · {by.ranking}", by.ranking, by.name)
+        notes = _NOTES if by is None else (f"layer.head · {ranking(by)}", ranking(by), by.name)
         if self._session.options.quantity is Quantity.WEIGHT:
             return notes
         shown = f"{self._shown.noun}s"
@@ -334,7 +335,7 @@ class AtlasView(PictureArea):
         known = self._measured.want([head])
         if trace is None or known is None:
             return f"{head_name(head)}\nmeasuring…"
-        lines = [f"{one.name}: {one.text(known[head], trace, head)}" for one in MEASURES]
+        lines = [f"{one.name}: {number_in_words(one, known[head], trace, head)}" for one in OF_MAPS]
         gate = gate_state(self._session.shown_gates, head)
         if gate:
             lines.insert(0, f"output {gate}")

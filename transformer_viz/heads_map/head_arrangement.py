@@ -3,6 +3,7 @@
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QFont, QFontMetrics
 
+from core.statistics.registry import Statistic
 from core.trace.trace import Head
 from transformer_viz.drawing.theme import caption_font
 from transformer_viz.heads_map.atlas_layout import (
@@ -15,7 +16,7 @@ from transformer_viz.heads_map.atlas_layout import (
 )
 from transformer_viz.heads_map.measured_heads import MeasuredHeads
 from transformer_viz.state.session import Session
-from transformer_viz.words.measures import Measure, measure, ranked
+from transformer_viz.words.measures import measure, number, ranked
 
 
 class HeadArrangement:
@@ -47,12 +48,12 @@ class HeadArrangement:
             beside = self._caption_width(font)
             self.layout = fit_ranked(orders, room.width(), room.height(), beside, bands)
 
-    def _ranked(self, kinds: list[list[Head]], by: Measure) -> list[list[Head]]:
+    def _ranked(self, kinds: list[list[Head]], by: Statistic) -> list[list[Head]]:
         """Each kind best first, with captions; until all is measured, in the order shown."""
         heads = [head for kind in kinds for head in kind]
         known = self._measured.want(heads)
         self.final = known is not None
-        numbers = {} if known is None else {head: by.number(known[head]) for head in heads}
+        numbers = {} if known is None else {head: number(by, known[head]) for head in heads}
         self.captions = {
             head: (f"{head.layer + 1}.{head.head + 1}", numbers.get(head, "…")) for head in heads
         }

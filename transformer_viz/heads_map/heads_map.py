@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from core.statistics.registry import OF_MAPS, current_id
 from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.engine.quantities import Quantities
 from transformer_viz.heads_map.atlas_view import AtlasView
@@ -12,7 +13,7 @@ from transformer_viz.state.session import Session
 from transformer_viz.widgets.focus import Panel
 from transformer_viz.widgets.spotlight import Spotlight
 from transformer_viz.widgets.style import set_role
-from transformer_viz.words.measures import MEASURES
+from transformer_viz.words.measures import explained, ranking
 from transformer_viz.words.wording import plain_tooltip
 
 BY_LAYER = "index"
@@ -34,9 +35,9 @@ class HeadsMap(Panel):
         for part in (self.order, self.order.view()):
             part.setAccessibleName("Order of the heads")
         self.order.addItem("layer and head", BY_LAYER)
-        for one in MEASURES:
-            self.order.addItem(one.ranking, one.id)
-            explanation = plain_tooltip(one.formula)
+        for one in OF_MAPS:
+            self.order.addItem(ranking(one), one.id)
+            explanation = plain_tooltip(explained(one.explanation))
             self.order.setItemData(self.order.count() - 1, explanation, Qt.ItemDataRole.ToolTipRole)
         self.order.setSizeAdjustPolicy(
             self.order.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
@@ -74,4 +75,6 @@ class HeadsMap(Panel):
         self._session.change_options(order=self.order.itemData(index))
 
     def _show_order(self) -> None:
-        self.order.setCurrentIndex(max(0, self.order.findData(self._session.options.order)))
+        self.order.setCurrentIndex(
+            max(0, self.order.findData(current_id(self._session.options.order)))
+        )

@@ -4,9 +4,10 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from core.statistics.registry import OF_MAPS
+from core.statistics.rows import HeadStatistics
 from core.text.words import join_pieces, word_span
 from core.trace.head_map import entries, map_row
-from core.trace.statistics import HeadStatistics
 from core.trace.trace import Head
 from transformer_viz.drawing.theme import GRID, LIGHT, Theme, grown
 from transformer_viz.engine.quantities import Quantities
@@ -21,7 +22,7 @@ from transformer_viz.widgets.gate_controls import GateControls
 from transformer_viz.widgets.spotlight import Spotlight
 from transformer_viz.widgets.style import set_role
 from transformer_viz.widgets.text_size import set_font
-from transformer_viz.words.measures import MEASURES
+from transformer_viz.words.measures import explained, number_in_words, spread
 from transformer_viz.words.quantity_wording import averaged_heads, row_title
 from transformer_viz.words.wording import (
     head_name,
@@ -136,14 +137,14 @@ class Inspector(QScrollArea):
         grid.setVerticalSpacing(GRID)
         grid.setColumnStretch(1, 1)
         self._values = []
-        for row, measure in enumerate(MEASURES):
-            name, value = _label("soft", measure.name), _label("")
+        for row, one in enumerate(OF_MAPS):
+            name, value = _label("soft", one.name), _label("")
             set_font(value, 1.0)
             value.setAlignment(Qt.AlignmentFlag.AlignRight)
             for label in (name, value):
-                label.setToolTip(plain_tooltip(measure.formula))
-            value.setAccessibleName(measure.name)
-            value.setAccessibleDescription(measure.formula)
+                label.setToolTip(plain_tooltip(explained(one.explanation)))
+            value.setAccessibleName(one.name)
+            value.setAccessibleDescription(one.explanation)
             grid.addWidget(name, row, 0)
             grid.addWidget(value, row, 1)
             self._values.append(value)
@@ -165,15 +166,15 @@ class Inspector(QScrollArea):
     def _show_statistics(self, known: dict[Head, HeadStatistics] | None) -> None:
         trace, heads = self._session.trace, self._session.selection.heads
         several = len(heads) > 1
-        for label, measure in zip(self._values, MEASURES, strict=True):
+        for label, one in zip(self._values, OF_MAPS, strict=True):
             if trace is None:
                 text = ""
             elif known is None:
                 text = "…"
             elif several:
-                text = measure.spread(list(known.values()))
+                text = spread(one, list(known.values()))
             else:
-                text = measure.text(known[heads[0]], trace, heads[0])
+                text = number_in_words(one, known[heads[0]], trace, heads[0])
             label.setText(text)
 
     def _show_titles(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from PySide6.QtCore import QObject, Signal
 
-from core.trace.statistics import HeadStatistics, head_statistics
+from core.statistics.rows import HeadStatistics, head_statistics
 from core.trace.trace import Head, Trace
 from transformer_viz.engine.stream import Stream
 from transformer_viz.state.session import Session

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.statistics.registry import ANTECEDENT, PRONOUN, Statistic
 from core.trace.trace import Head
 from core.training.probe_log import ProbeLog
 from transformer_viz.drawing.axis import AxisScale
@@ -28,12 +29,11 @@ from transformer_viz.widgets.list_style import list_style
 from transformer_viz.widgets.number_boxes import DecimalBox
 from transformer_viz.widgets.style import dress_spin_box, set_role
 from transformer_viz.widgets.text_size import set_height
+from transformer_viz.words.measures import explained
 from transformer_viz.words.statistics import (
-    ANTECEDENT,
-    PRONOUN,
-    STATISTICS,
+    CURVES,
     Rank,
-    Statistic,
+    explanation,
     head_label,
     ranked,
     since_in_words,
@@ -41,6 +41,7 @@ from transformer_viz.words.statistics import (
 from transformer_viz.words.wording import plain_tooltip
 
 _LIST_WIDTH = 72 * GRID
+_FIRST = "previous"
 _USUAL = 0.5
 
 
@@ -62,8 +63,9 @@ class Specialists(QWidget):
         self._chosen = False  # the statistic, by the user
         self.standing_in: Head | None = None
         self.statistic = QComboBox()
-        for statistic in STATISTICS:
+        for statistic in CURVES:
             self.statistic.addItem(statistic.name.capitalize(), statistic.id)
+        self.statistic.setCurrentIndex(self.statistic.findData(_FIRST))
         self.statistic.setAccessibleName("Head statistic")
         self.statistic.view().setAccessibleName("Head statistic")
         self.threshold = DecimalBox(minimum=0.05, maximum=1.0, singleStep=0.05, value=_USUAL)
@@ -123,7 +125,7 @@ class Specialists(QWidget):
         """Show the log; `step`, what the replay shows now, is marked."""
         self._log, self._step = log, step
         if log.pairs and not self._chosen:  # what heads are watched for
-            self.statistic.setCurrentIndex(self.statistic.findData(ANTECEDENT))
+            self.statistic.setCurrentIndex(self.statistic.findData(ANTECEDENT.id))
         self.refresh()
 
     def apply_theme(self, theme: Theme) -> None:
@@ -142,16 +144,16 @@ class Specialists(QWidget):
         log = self._log
         if log is None or not self.isVisible():
             return
-        statistic, threshold = STATISTICS[self.statistic.currentIndex()], self.threshold.value()
-        ranks = [] if statistic.id == PRONOUN else ranked(log, statistic, threshold)
+        statistic, threshold = CURVES[self.statistic.currentIndex()], self.threshold.value()
+        ranks = [] if statistic is PRONOUN else ranked(log, statistic, threshold)
         heads = [head for head in self._session.selection.heads if head in log.heads]
         self.standing_in = ranks[0].head if ranks and not heads else None
         shown = heads or [rank.head for rank in ranks[:1]]
-        marks = [Mark(threshold, f"{threshold:g}", upright=False)] if statistic.share else []
+        marks = [Mark(threshold, f"{threshold:g}", upright=False)] if statistic.is_share else []
         if self._step is not None:
             marks.append(Mark(self._step, "shown", upright=True))
         scale = AxisScale.LOG_STEP if self.log_steps.isChecked() else AxisScale.LINEAR
-        self.threshold.setEnabled(statistic.share)
+        self.threshold.setEnabled(statistic.is_share)
         lines = _lines(log, statistic, shown)
         self.chart.show_plot(
             Plot(
@@ -160,22 +162,22 @@ class Specialists(QWidget):
                 x_title="step",
                 y_title=statistic.unit or "share (0–1)",
                 x_scale=scale,
-                y_range=(0.0, 1.0) if statistic.share else None,
+                y_range=(0.0, 1.0) if statistic.is_share else None,
             )
         )
         sentence = self._sentence(log, statistic, shown, threshold)
         self.missing.setText("" if lines else sentence)
         self._charts.setCurrentIndex(0 if lines else 1)
         self.about.setText(sentence if lines else "")
-        self.about.setToolTip(plain_tooltip(f"{sentence}\n{statistic.explanation}"))
+        self.about.setToolTip(plain_tooltip(f"{sentence}\n{explained(explanation(statistic))}"))
         self._list(ranks)
 
     def _sentence(
         self, log: ProbeLog, statistic: Statistic, shown: list[Head], threshold: float
     ) -> str:
-        if statistic.id in (PRONOUN, ANTECEDENT) and not log.pairs:
+        if statistic in (PRONOUN, ANTECEDENT) and not log.pairs:
             return "This is measured only for runs that train on the generated corpus."
-        if statistic.id == PRONOUN:
+        if statistic is PRONOUN:
             return ""
         if not shown:
             return "This statistic does not exist for any head of this run."
@@ -205,9 +207,9 @@ class Specialists(QWidget):
 
 def _lines(log: ProbeLog, statistic: Statistic, heads: list[Head]) -> list[Line]:
     steps = log.steps.astype(float)
-    if statistic.id in (PRONOUN, ANTECEDENT) and not log.pairs:
+    if statistic in (PRONOUN, ANTECEDENT) and not log.pairs:
         return []
-    if statistic.id == PRONOUN:
+    if statistic is PRONOUN:
         return [Line(steps, log.pronoun, statistic.name, 0, dots=True)]
     return [
         Line(steps, log.series(head, statistic.id), head_label(head), slot, dots=True)

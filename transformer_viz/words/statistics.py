@@ -5,66 +5,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from core.statistics.registry import OF_MAPS, PROBED, PRONOUN, Statistic
 from core.trace.trace import Head
 from core.training.probe_log import ProbeLog
 from transformer_viz.drawing.numbers import compact
 from transformer_viz.words.titles import TITLES
 from transformer_viz.words.wording import head_numbers
 
-ANTECEDENT = "antecedent"
-PRONOUN = "pronoun"
-"""The one that is of the model, not of a head."""
+CURVES = tuple(sorted((*PROBED, PRONOUN), key=lambda one: not one.is_share))
+"""The statistics that have a curve, shares first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statistic:
-    """A statistic of heads over the steps of a run.
-
-    Attributes:
-        id: its name in `core.training.probe_log.STATISTICS`, or `PRONOUN`.
-        share: from 0 to 1, so that a threshold makes sense.
-    """
-
-    id: str
-    name: str
-    explanation: str
-    share: bool = True
-    unit: str = ""
-
-
-_MEAN = "Mean over the probe sentences. "
-STATISTICS = (
-    Statistic("previous", "previous token", _MEAN + "Weight on the position before the query's."),
-    Statistic("same", "same token", _MEAN + "Weight on the query's own position."),
-    Statistic("next", "next token", _MEAN + "Weight on the position after the query's."),
-    Statistic(
-        ANTECEDENT,
-        "antecedent of “it” (gold)",
-        "Share of minimal pairs in which the head's largest weight is on the antecedent of “it”, "
-        "in both sentences.",
-    ),
-    Statistic(
-        PRONOUN,
-        "pronoun right (gold)",
-        "Share of minimal pairs in which the model chooses the right German pronoun for “it”, in "
-        "both sentences.",
-    ),
-    Statistic(
-        "confidence", "confidence", _MEAN + "Largest weight of a row, special tokens excluded."
-    ),
-    Statistic("special", "on special tokens", _MEAN + "Weight on tokens such as </s>."),
-    Statistic("sink", "sink", _MEAN + "Weight on the key that receives the most."),
-    Statistic(
-        "entropy", "entropy", _MEAN + "Low: the head looks at few tokens.", share=False, unit="bits"
-    ),
-    Statistic(
-        "mean_distance",
-        "mean distance",
-        _MEAN + "Distance between query and key, weighted by attention.",
-        share=False,
-        unit="tokens",
-    ),
-)
+def explanation(one: Statistic) -> str:
+    """Explain a curve, which is a mean over the probe sentences unless it is a gold score."""
+    mean = "Mean over the probe sentences. " if one in OF_MAPS else ""
+    return mean + one.explanation
 
 
 def head_label(head: Head) -> str:
@@ -79,7 +34,7 @@ def since_in_words(log: ProbeLog, head: Head, statistic: Statistic, threshold: f
     name = f"{head_label(head)}: {statistic.name}"
     if math.isnan(series[-1]):
         return f"{name} does not exist for this kind of attention"
-    if not statistic.share:
+    if not statistic.is_share:
         return f"{name} {compact(float(series[0]))} → {compact(float(series[-1]))} {statistic.unit}"
     since = log.since(head, statistic.id, threshold)
     if since is None:
@@ -104,10 +59,10 @@ def ranked(log: ProbeLog, statistic: Statistic, threshold: float) -> list[Rank]:
     found = []
     for head in log.heads:
         value = float(log.series(head, statistic.id)[-1])
-        since = log.since(head, statistic.id, threshold) if statistic.share else None
+        since = log.since(head, statistic.id, threshold) if statistic.is_share else None
         if not math.isnan(value):
             found.append(Rank(head, value, since))
-    if not statistic.share:
+    if not statistic.is_share:
         return sorted(found, key=lambda rank: rank.value)
     return sorted(
         found, key=lambda rank: (math.inf if rank.since is None else rank.since, -rank.value)

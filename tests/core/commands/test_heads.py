@@ -63,11 +63,11 @@ def test_json(
     }
     assert len(report["heads"]) == 2 * (6 + 4 + 4)
     previous = head(report, "encoder_self", 0, 0)
-    assert previous["statistics"]["offset_shares"]["-1"] == pytest.approx(1, abs=1e-3)
+    assert previous["statistics"]["previous"] == pytest.approx(1, abs=1e-3)
     assert set(previous["statistics"]) == {
-        *("confidence", "entropy", "entropy_normalised", "effective_span", "special_share"),
-        *("sink_score", "mean_distance", "median_distance", "distance_histogram"),
-        "offset_shares",
+        *("confidence", "entropy", "entropy_normalised", "effective_span", "special"),
+        *("sink", "mean_distance", "median_distance", "distance_histogram"),
+        *("previous", "same", "next"),
     }
     (role,) = (role for role in previous["roles"] if role["passed"])
     assert role["role"] == "positional(-1)"
@@ -82,7 +82,7 @@ def test_json(
     assert {*role["best"][0]} >= {"source", "target", "query", "key", "score"}
     assert len(role["best"]) + len(role["worst"]) == len(PAIRS)
     copying = head(report, "cross", 0, 0)
-    assert "diagonal_score" in copying["statistics"]
+    assert "diagonal" in copying["statistics"]
     assert "mean_distance" not in copying["statistics"]
     for name in ("importance", "effect"):
         assert copying[name] == max(one[name] for one in report["heads"])
@@ -112,7 +112,7 @@ def test_a_table_for_people_and_one_for_programs(
     assert 0.9 < float(first["positional lower"]) < 1
     assert (first["positional threshold"], first["positional passed"]) == ("0.9", "True")
     assert 0 < float(first["positional baseline"]) < 0.5
-    assert first["diagonal_score"] == ""
+    assert first["diagonal"] == ""
 
 
 def test_text_of_one_language(

@@ -12,11 +12,11 @@ from core.analysis.pruning import prune
 from core.decoding.config import SearchConfig
 from core.model.gates import Gates, gated
 from core.model.transformer import Transformer
+from core.statistics.rows import head_statistics
 from core.text.sentence_pieces import train_tokenizer
 from core.trace.npz import load_npz, save_npz
 from core.trace.record import trace_text
 from core.trace.row_steps import row_steps
-from core.trace.statistics import head_statistics
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.core.model.small import small_transformer
 
@@ -58,8 +58,8 @@ def test_it_has_the_maps_of_the_gated_model_under_their_numbers(
             np.testing.assert_allclose(pruned.weights(*head), whole.weights(*head), atol=1e-5)
             steps, expected = row_steps(pruned, head, 1), row_steps(whole, head, 1)
             np.testing.assert_allclose(steps.output, expected.output, atol=1e-5)
-            assert head_statistics(pruned, *head).entropy == pytest.approx(
-                head_statistics(whole, *head).entropy, abs=1e-4
+            assert head_statistics(pruned, *head)["entropy"] == pytest.approx(
+                head_statistics(whole, *head)["entropy"], abs=1e-4
             )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.errors import UserError
-from core.trace.statistics import HeadStatistics
+from core.statistics.rows import HeadStatistics
 from core.trace.trace import AttentionKind, Head
 from core.training.probe_log import STATISTICS, Gold, ProbeLog, log_line, read_probe_log
 
@@ -17,16 +17,10 @@ CROSS = Head(AttentionKind.CROSS, 2, 0)
 
 
 def found(entropy: float, *, previous: float = 0.5, cross: bool = False) -> HeadStatistics:
-    return HeadStatistics(
-        entropy=entropy,
-        entropy_limit=3.0,
-        confidence=0.25,
-        mean_distance=None if cross else 1.5,
-        offset_shares=None if cross else (previous, 0.2, 0.1),
-        special_share=0.3,
-        sink_share=0.4,
-        sink_key=2,
-    )
+    values = {"entropy": entropy, "confidence": 0.25, "special": 0.3, "sink": 0.4}
+    if not cross:
+        values |= {"mean_distance": 1.5, "previous": previous, "same": 0.2, "next": 0.1}
+    return HeadStatistics(values, entropy_limit=3.0, sink_key=2)
 
 
 def line(step: int, *, previous: float = 0.5, gold: bool = True) -> dict[str, Any]:
@@ -87,6 +81,15 @@ def test_lines_of_earlier_versions_hold_no_translations(path: Path) -> None:
     log = write(path, line(0), old)
     assert log.steps.tolist() == [0, 1]
     assert log.translations == (("Hund",), ())
+
+
+def test_a_statistic_that_an_earlier_version_did_not_record_is_unknown(path: Path) -> None:
+    old = line(0)
+    for head in old["heads"]:
+        del head["sink"]
+    log = write(path, old, line(1))
+    assert np.isnan(log.series(ENCODER, "sink")).tolist() == [True, False]
+    assert log.series(ENCODER, "special").tolist() == [0.3, 0.3]
 
 
 @pytest.mark.parametrize(

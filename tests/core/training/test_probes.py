@@ -19,10 +19,10 @@ from core.evaluation.pronouns import PronounSentence
 from core.model.initialisation import initialise
 from core.model.transformer import Transformer
 from core.presets import preset
+from core.statistics.rows import head_statistics
 from core.text.sentence_pieces import train_tokenizer
 from core.text.tokenizer import Tokenizer
 from core.trace.npz import load_npz
-from core.trace.statistics import head_statistics
 from core.trace.trace import AttentionKind, Head
 from core.training.config import GRAMMAR, PROBES, RunConfig
 from core.training.probe import Probe, with_references
@@ -104,7 +104,7 @@ def test_a_run_records_what_its_model_does_then(tmp_path: Path, copies: RunConfi
         assert log.translations[at][1] == unknown.translation
         for head in log.heads:
             at_step = traces[(0, 2, 20).index(step)]
-            expected = np.mean([head_statistics(trace, *head).entropy for trace in at_step])
+            expected = np.mean([head_statistics(trace, *head)["entropy"] for trace in at_step])
             assert log.series(head, "entropy")[at] == pytest.approx(expected, abs=1e-4)
     before, after = (
         found[0].weights(AttentionKind.ENCODER_SELF, 0, 0) for found in (traces[0], traces[2])

@@ -11,13 +11,13 @@ from core.checkpoints.tensor_file import write_tensors
 from core.errors import UserError
 from core.files import atomic_write
 from core.presets import preset
-from core.trace.statistics import HeadStatistics
+from core.statistics.rows import HeadStatistics
 from core.trace.trace import AttentionKind, Head
 from core.training.events import Interrupted, Step, Validation
 from core.training.probe_log import log_line
 from core.training.run_folder import RunFolder
 
-STATISTICS = HeadStatistics(1.0, 2.0, 0.5, None, None, 0.1, 0.2, 0)
+STATISTICS = HeadStatistics({"entropy": 1.0, "confidence": 0.5}, entropy_limit=2.0, sink_key=0)
 HEADS = [(Head(AttentionKind.CROSS, 0, 0), [STATISTICS])]
 
 

@@ -10,8 +10,9 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from pytestqt.qtbot import QtBot
 
 from core.heads import EVEN
+from core.statistics.leaks import leaks
+from core.statistics.rows import head_statistics
 from core.switches import INTACT, Scaling, Switches
-from core.trace.statistics import head_statistics, leaks
 from core.trace.trace import AttentionKind, ComputedAttention, Head, Trace
 from transformer_viz.drawing.theme import DARK
 from transformer_viz.gates.ablation import NO_MODEL, Ablation, loss
@@ -63,7 +64,7 @@ def answer(session: Session, desk: Desk, before: Trace, switches: Switches) -> T
 
 def test_intact_heads_lie_on_the_diagonal(session: Session, view: Ablation) -> None:
     for head, bits in view.canvas.shown.heads.items():
-        assert bits.before == bits.now == head_statistics(session.trace, *head).entropy
+        assert bits.before == bits.now == head_statistics(session.trace, *head)["entropy"]
         point = view.canvas.point_of(head)
         assert view.canvas.head_at(point) is not None
     assert not view.restore.isEnabled()
@@ -79,8 +80,8 @@ def test_a_switch_shows_each_head_before_and_now_and_one_act_restores(
     now = answer(session, desk, before, OFF)
     qtbot.waitUntil(lambda: view.canvas.shown.heads is not heads)
     for one, bits in view.canvas.shown.heads.items():
-        assert bits.before == pytest.approx(head_statistics(before, *one).entropy)
-        assert bits.now == pytest.approx(head_statistics(now, *one).entropy)
+        assert bits.before == pytest.approx(head_statistics(before, *one)["entropy"])
+        assert bits.now == pytest.approx(head_statistics(now, *one)["entropy"])
     assert f"{loss(before):.3f} → 2.000 nats per token" in view.statement.text()
     assert loss(now) == pytest.approx(2.0)
     assert "→" in view.canvas.accessibleDescription()

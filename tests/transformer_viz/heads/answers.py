@@ -56,17 +56,17 @@ def _head(kind: str, layer: int, head: int, importance: bool) -> dict[str, Any]:
         "confidence": place,
         "entropy": 10 * place,
         "entropy_normalised": 1 - place,
-        "special_share": 0.5,
-        "sink_score": 0.2,
+        "special": 0.5,
+        "sink": 0.2,
         "effective_span": 4.25,
     }
     if kind == "cross":
-        statistics["diagonal_score"] = place
+        statistics["diagonal"] = place
         statistics |= {f"alignment_error_{reading}": error for reading, error in ERRORS.items()}
     else:
         statistics["mean_distance"] = 3 * place
         statistics["median_distance"] = 2
-        statistics["offset_shares"] = {"-1": place, "0": 0.25, "1": 0.125}
+        statistics |= {"previous": place, "same": 0.25, "next": 0.125}
         statistics["distance_histogram"] = [0.5, 0.25, 0.25]
     found: dict[str, Any] = {
         "kind": kind,

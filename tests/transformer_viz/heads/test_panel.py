@@ -121,7 +121,7 @@ def test_the_table_has_every_head_with_numbers_on_the_right(desk: Desk, panel: H
     desk.measure(importance=True)
     assert panel.table.model().rowCount() == 18
     row = row_of(panel, 1)
-    assert row[:5] == ["Encoder self 1.2", "position −1", "0.0020", "−0.0002", "0.20"]
+    assert row[:5] == ["Encoder self 1.2", "position −1", "0.0020", "−0.0002", "2.00"]
     cross = row_of(panel, 17)
     assert cross[0] == "Cross 2.3"
     assert cross[column_of(panel, "dist.")] == "–"
@@ -330,7 +330,7 @@ def test_the_map_colours_by_statistic_or_role_and_selects(desk: Desk, panel: Hea
     panel.show_tab(MAP)
     by = panel.colored_by
     assert by.currentText() == "role: “it”"
-    index = by.findData("positional")
+    index = by.findData("role:positional")
     by.setCurrentIndex(index)
     by.activated.emit(index)
     layout = panel.map.layout_now()

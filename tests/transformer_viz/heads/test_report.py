@@ -26,7 +26,7 @@ def test_every_head_is_read_with_its_numbers_and_roles() -> None:
     assert len(found.heads) == 18
     head = found.heads[Head(AttentionKind.ENCODER_SELF, 0, 1)]
     assert head.statistics["confidence"] == pytest.approx(0.2)
-    assert head.statistics["offset -1"] == pytest.approx(0.2)
+    assert head.statistics["previous"] == pytest.approx(0.2)
     assert head.statistics["importance"] == pytest.approx(0.002)
     assert head.statistics["effect"] == pytest.approx(-0.0002)
     assert "distance_histogram" not in head.statistics

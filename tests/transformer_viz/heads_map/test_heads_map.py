@@ -7,7 +7,8 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QToolTip, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.trace.statistics import head_statistics
+from core.statistics.registry import OF_MAPS
+from core.statistics.rows import head_statistics
 from core.trace.trace import AttentionKind, Head, Trace
 from tests.transformer_viz.answers import Answers, quantities_of
 from transformer_viz.drawing.theme import DARK, LIGHT
@@ -19,7 +20,6 @@ from transformer_viz.state.linking import Place, linked
 from transformer_viz.state.options import Quantity
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.spotlight import Spotlight
-from transformer_viz.words.measures import MEASURES
 
 E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -328,13 +328,13 @@ def test_heads_are_ordered_within_their_kind_by_a_statistic(session, trace, head
     shown = list(heads_map._layout)
     for kind in (E, D, C):
         heads = [head for head in shown if head.kind is kind]
-        values = [head_statistics(trace, *head).confidence for head in heads]
+        values = [head_statistics(trace, *head)["confidence"] for head in heads]
         assert values == sorted(values, reverse=True)
         assert len(heads) == len(trace.every_head(kind))
     first = shown[0]
     name, number = heads_map._arrangement.captions[first]
     assert name == f"{first.layer + 1}.{first.head + 1}"
-    assert number == f"{head_statistics(trace, *first).confidence:.2f}"
+    assert number == f"{head_statistics(trace, *first)['confidence']:.2f}"
     session.change_options(order="index")
     assert list(heads_map._layout) == sorted(shown, key=lambda h: ((E, D, C).index(h.kind), *h[1:]))
 
@@ -368,7 +368,7 @@ def test_many_heads_are_measured_beside_the_event_loop(
         lambda: "…" not in {number for _name, number in heads_map._arrangement.captions.values()}
     )
     trace = session.trace
-    values = [head_statistics(trace, *h).entropy for h in heads_map._layout if h.kind is D]
+    values = [head_statistics(trace, *h)["entropy"] for h in heads_map._layout if h.kind is D]
     assert values == sorted(values)
 
 
@@ -406,8 +406,8 @@ def test_tab_leads_to_the_order_and_on_to_the_picture(qtbot, show, panel: HeadsM
 def test_the_tooltip_tells_every_statistic(session, trace, heads_map) -> None:
     text = heads_map.explanation(heads_map._layout.rect(Head(E, 1, 2)).center())
     known = head_statistics(trace, E, 1, 2)
-    assert f"confidence: {known.confidence:.2f}" in text
-    assert all(f"{one.name}: " in text for one in MEASURES)
+    assert f"confidence: {known.values['confidence']:.2f}" in text
+    assert all(f"{one.name}: " in text for one in OF_MAPS)
     title = QPoint(40, heads_map._layout.sections[0].top + 10)
     assert "Ctrl+click" in text
     assert "these 6 heads" in heads_map.explanation(title)

@@ -6,7 +6,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 
-from core.trace.statistics import head_statistics
+from core.statistics.registry import OF_MAPS
+from core.statistics.registry import statistic as by_id
+from core.statistics.rows import head_statistics
 from core.trace.trace import AttentionKind, Trace
 from tests.transformer_viz.answers import quantities_of
 from tests.transformer_viz.stage import texts
@@ -20,7 +22,7 @@ from transformer_viz.state.linking import Place, linked
 from transformer_viz.state.options import Quantity
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.spotlight import Spotlight
-from transformer_viz.words.measures import MEASURES, measure
+from transformer_viz.words.measures import spread
 
 E, D, C = AttentionKind.ENCODER_SELF, AttentionKind.DECODER_SELF, AttentionKind.CROSS
 
@@ -97,28 +99,33 @@ def test_the_statistics_of_the_head(session, trace: Trace, inspector) -> None:
     session.select(kind=E, layer=1, head=2)
     expected = head_statistics(trace, E, 1, 2)
     assert value(inspector, "entropy") == (
-        f"{expected.entropy:.2f} of {expected.entropy_limit:.2f} bits"
+        f"{expected['entropy']:.2f} of {expected.entropy_limit:.2f} bits"
     )
-    assert value(inspector, "confidence") == f"{expected.confidence:.2f}"
-    assert value(inspector, "mean distance") == f"{expected.mean_distance:.1f} tokens"
-    shares = tuple(value(inspector, name) for name in ("on −1", "on 0", "on +1"))
-    assert shares == tuple(f"{share:.2f}" for share in expected.offset_shares)
-    assert value(inspector, "special tokens") == f"{expected.special_share:.2f}"
+    assert value(inspector, "confidence") == f"{expected['confidence']:.2f}"
+    assert value(inspector, "mean distance") == f"{expected['mean_distance']:.1f} tokens"
+    shares = tuple(
+        value(inspector, name) for name in ("previous token", "same token", "next token")
+    )
+    assert shares == tuple(
+        f"{share:.2f}" for share in (expected[id] for id in ("previous", "same", "next"))
+    )
+    assert value(inspector, "special tokens") == f"{expected['special']:.2f}"
 
 
 def test_cross_attention_has_no_distance(session, inspector) -> None:
     session.select(kind=C)
     assert value(inspector, "mean distance") == "–"
-    assert value(inspector, "on +1") == "–"
+    assert value(inspector, "next token") == "–"
 
 
 def test_every_statistic_explains_itself(inspector) -> None:
-    for statistic in MEASURES:
+    for statistic in OF_MAPS:
         (label,) = (
             w for w in inspector.findChildren(QLabel) if w.accessibleName() == statistic.name
         )
-        assert statistic.formula in html.unescape(label.toolTip())
-        assert label.accessibleDescription() == statistic.formula
+        tooltip = html.unescape(label.toolTip()).replace("\n", " ")
+        assert statistic.explanation in tooltip
+        assert label.accessibleDescription() == statistic.explanation
 
 
 def test_the_caveat_is_there(inspector) -> None:
@@ -161,7 +168,7 @@ def test_it_scrolls_when_small_and_numbers_stay_in_sight(session, inspector) -> 
 
 def test_without_a_trace_there_are_no_numbers(show) -> None:
     inspector = show(made(Session()), 280, 600)
-    assert all(value(inspector, statistic.name) == "" for statistic in MEASURES)
+    assert all(value(inspector, statistic.name) == "" for statistic in OF_MAPS)
 
 
 def test_a_large_map_is_measured_beside_the_event_loop(
@@ -174,7 +181,7 @@ def test_a_large_map_is_measured_beside_the_event_loop(
     assert value(inspector, "entropy") == "…"
     qtbot.waitUntil(lambda: value(inspector, "entropy") != "…")
     expected = head_statistics(trace, E, 0, 0)
-    assert value(inspector, "confidence") == f"{expected.confidence:.2f}"
+    assert value(inspector, "confidence") == f"{expected['confidence']:.2f}"
 
 
 @pytest.mark.parametrize("word", ["<b>bold</b>", "😀", "שלום", "x" * 80, "\ud800"], ids=ascii)
@@ -195,7 +202,7 @@ def test_several_heads_are_shown_as_their_mean_and_range(session, trace, inspect
     assert "mean of 3 heads" in texts(inspector)
     assert "Mean of 3 heads (least – most)" in texts(inspector)
     known = [head_statistics(trace, *head) for head in heads]
-    assert value(inspector, "entropy") == measure("entropy").spread(known)
+    assert value(inspector, "entropy") == spread(by_id("entropy"), known)
 
 
 def test_the_linked_kinds_are_named_with_their_weights(session, trace, inspector) -> None:

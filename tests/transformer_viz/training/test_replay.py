@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QMenu
 
 from core.presets import preset
+from core.statistics.rows import HeadStatistics
 from core.trace.npz import save_npz
-from core.trace.statistics import HeadStatistics
 from core.trace.trace import AttentionKind, Head, StoredAttention, Trace
 from core.training.probe_log import log_line
 from core.training.run_folder import RunFolder
@@ -49,9 +49,10 @@ def probe_trace(text: str, step: int) -> Trace:
 def statistics(head: Head, step: int) -> HeadStatistics:
     """The specialist looks at the previous token from step 100 on."""
     share = 0.9 if head == SPECIALIST and step >= 100 else 0.1
-    cross = head.kind is AttentionKind.CROSS
-    shares = None if cross else (share, 0.05, 0.05)
-    return HeadStatistics(2.0 - share, 3.0, 0.4, None if cross else 1.0, shares, 0.1, 0.2, 0)
+    values = {"entropy": 2.0 - share, "confidence": 0.4, "special": 0.1, "sink": 0.2}
+    if head.kind is not AttentionKind.CROSS:
+        values |= {"mean_distance": 1.0, "previous": share, "same": 0.05, "next": 0.05}
+    return HeadStatistics(values, entropy_limit=3.0, sink_key=0)
 
 
 def record(run: Run, *steps: int) -> None:
@@ -473,8 +474,9 @@ def test_a_run_with_gold_opens_on_who_finds_the_antecedent(page: AttentionPage) 
     assert page.specialists.statistic.currentText() == "Previous token"
     page.specialists.show_log(replace(log, pairs=40), None)
     assert page.specialists.statistic.currentText() == "Antecedent of “it” (gold)"
-    page.specialists.statistic.setCurrentIndex(1)
-    page.specialists.statistic.activated.emit(1)
+    same = page.specialists.statistic.findText("Same token")
+    page.specialists.statistic.setCurrentIndex(same)
+    page.specialists.statistic.activated.emit(same)
     page.specialists.show_log(replace(log, pairs=40), None)
     assert page.specialists.statistic.currentText() == "Same token"
 

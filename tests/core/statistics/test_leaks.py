@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.statistics.leaks import leaks
 from core.switches import Switches
 from core.text.tokens import Token
-from core.trace.statistics import leaks
 from core.trace.trace import AttentionKind, Head, StoredAttention, Trace
 
 D = AttentionKind.DECODER_SELF

@@ -1,0 +1,1 @@
+"""The statistics of attention: one registry, computed with NumPy and, over a corpus, with torch."""
