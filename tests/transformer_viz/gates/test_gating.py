@@ -15,6 +15,7 @@ from transformer_viz.engine.backend import TorchBackend
 from transformer_viz.engine.worker import Context
 from transformer_viz.gates.gating import Gating, log_probability, output_ids
 from transformer_viz.state.gates import ALL_ON
+from transformer_viz.state.session import Search
 
 E, C = AttentionKind.ENCODER_SELF, AttentionKind.CROSS
 IT = Head(E, 1, 2)
@@ -82,6 +83,19 @@ def test_a_text_typed_with_gates_is_compared_with_all_heads_on(
     qtbot.waitUntil(lambda: gating.change is not None and gating.change.after.text == "x y")
     assert gating.change.before.translation == "X Y"
     assert gating.change.after.translation == "X Y OFF"
+
+
+def test_another_search_is_compared_with_what_it_finds_itself(
+    stage: Stage, gating: Gating, qtbot: QtBot
+) -> None:
+    stage.session.set_gates({IT: 0.0})
+    qtbot.waitUntil(lambda: gating.change is not None and gating.change.kept is not None)
+    before = gating.change.before
+    other = Search(beam=3)
+    assert stage.controller.search != other
+    stage.controller.set_search(other)
+    qtbot.waitUntil(lambda: gating.change is not None and gating.change.before is not before)
+    assert [search for _, search in stage.backend.explained[-2:]] == [other, other]
 
 
 def test_a_text_that_fails_says_so(stage: Stage, gating: Gating, qtbot: QtBot) -> None:
