@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from transformer_viz.by_hand.sheet import Sheet
@@ -14,6 +14,7 @@ from transformer_viz.drawing.numbers import signed
 from transformer_viz.drawing.theme import GRID, LIGHT, Theme
 from transformer_viz.widgets.accessibility import announce
 
+_TIP = 5.0  # pixels around the tip of an arrow
 TURN = math.radians(5)  # of an arrow key
 STRETCH = 1.1
 _ROUNDED = 2  # digits of what the mouse sets
@@ -89,7 +90,7 @@ class Plane(QWidget):
         painter.drawLine(QPointF(centre.x(), rect.top()), QPointF(centre.x(), rect.bottom()))
         query = sheet.queries[0]
         weights = sheet.rows()[0].weights
-        for name, key, weight in zip(sheet.names, sheet.keys, weights, strict=True):
+        for key in sheet.keys:
             length = float(key @ key)
             if length > 0:
                 foot = key * float(query @ key) / length
@@ -97,10 +98,17 @@ class Plane(QWidget):
                 painter.drawLine(place(query), place(foot))
                 painter.setPen(QPen(theme.color("accent_soft"), 6))
                 painter.drawLine(centre, place(foot))
+            _arrow(painter, centre, place(key), theme.color("ink"), 1.6)
+        _arrow(painter, centre, place(query), theme.color("accent"), 3)
+        names = [(f"query of {sheet.asking_names[0]}", place(query), theme.color("accent"))]
+        for name, key, weight in zip(sheet.names, sheet.keys, weights, strict=True):
             text = f"{name}  {signed(float(query @ key))} → {weight:.2f}"
-            _arrow(painter, rect, place(key), theme.color("ink"), 1.6, text)
-        name = f"query of {sheet.asking_names[0]}"
-        _arrow(painter, rect, place(query), theme.color("accent"), 3, name)
+            names.append((text, place(key), theme.color("ink")))
+        taken = [QRectF(end.x() - _TIP, end.y() - _TIP, 2 * _TIP, 2 * _TIP) for _, end, _ in names]
+        for text, end, color in names:
+            taken.append(free_place(painter.fontMetrics(), rect, end, text, taken))
+            painter.setPen(color)
+            painter.drawText(taken[-1], Qt.AlignmentFlag.AlignCenter, text)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._follow(event)
@@ -132,11 +140,7 @@ class Plane(QWidget):
         return min(rect.width(), rect.height()) / 2 / (1.35 * largest)
 
 
-def _arrow(
-    painter: QPainter, rect: QRectF, end: QPointF, color: QColor, width: float, text: str
-) -> None:
-    """Draw an arrow from the centre of the picture, with its name beside its tip."""
-    start = rect.center()
+def _arrow(painter: QPainter, start: QPointF, end: QPointF, color: QColor, width: float) -> None:
     painter.setPen(QPen(color, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
     painter.drawLine(start, end)
     along = end - start
@@ -147,9 +151,22 @@ def _arrow(
         size = 4 + 2 * width
         for side in (1, -1):
             painter.drawLine(end, end - along * size + across * size / 2 * side)
-    metrics = painter.fontMetrics()
-    wide = metrics.horizontalAdvance(text)
-    left = end.x() + 8 if along.x() >= 0 else end.x() - 8 - wide
+
+
+def free_place(
+    metrics: QFontMetrics, rect: QRectF, end: QPointF, text: str, taken: list[QRectF]
+) -> QRectF:
+    """Where the name of an arrow stands: beside its tip, away from the centre of `rect` if there is
+    room, else towards it or a line farther."""
+    wide, line = metrics.horizontalAdvance(text) + 2, metrics.height()
+    right, up = end.x() >= rect.center().x(), end.y() < rect.center().y()
+    left = end.x() + 8 if right else end.x() - 8 - wide
     left = max(rect.left() + 2, min(left, rect.right() - 2 - wide))
-    painter.setPen(color)
-    painter.drawText(QPointF(left, end.y() + (-6 if along.y() < 0 else metrics.ascent())), text)
+    above = [end.y() - 4 - step * line for step in range(1, len(taken))]
+    below = [end.y() + 4 + step * line for step in range(len(taken) - 1)]
+    first, second = (above, below) if up else (below, above)
+    found = [
+        QRectF(left, top, wide, line) for pair in zip(first, second, strict=True) for top in pair
+    ]
+    free = (one for one in found if not any(one.intersects(other) for other in taken))
+    return next(free, found[0])
