@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
 
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind
@@ -36,10 +36,12 @@ W = TypeVar("W", bound=QWidget)
 
 
 def press(text: str) -> Act:
-    """Click the button with this text."""
+    """Click the button with this text, or with this accessible name."""
 
     def act(scene: Scene) -> None:
-        buttons = [one for one in visible(QAbstractButton) if one.text() == text]
+        buttons = [
+            one for one in visible(QAbstractButton) if text in (one.text(), one.accessibleName())
+        ]
         QTest.mouseClick(_only(buttons, text), Qt.MouseButton.LeftButton)
 
     return act
@@ -66,6 +68,17 @@ def write(name: str, text: str) -> Act:
             none = Qt.KeyboardModifier.NoModifier
             QApplication.sendEvent(widget, QKeyEvent(key, 0, none, character))
         QTest.keyClick(widget, Qt.Key.Key_Return)
+
+    return act
+
+
+def choose(name: str, text: str) -> Act:
+    """Choose the entry with this text in the list of this accessible name."""
+
+    def act(scene: Scene) -> None:
+        widget = _named(name)
+        assert isinstance(widget, QComboBox)
+        widget.setCurrentText(text)
 
     return act
 

@@ -90,6 +90,13 @@ def heads_off(scene: Scene) -> str:
     return "The translation is the same as with all heads on." if change.same else ""
 
 
+def switched_off(scene: Scene) -> str:
+    """A part of the model is switched off, and what that does is known."""
+    change = scene.controller.gating.change
+    known = change is not None and change.forced is not None and not scene.session.is_intact
+    return "" if known else "No part of the model is switched off."
+
+
 # The views
 
 

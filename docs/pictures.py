@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from picture_acts import (
     Act,
+    choose,
     choose_run,
     find_head,
     keys,
@@ -45,6 +46,7 @@ from picture_checks import (
     several_heads,
     sharper_unscaled,
     specialist,
+    switched_off,
     translation,
     translations,
     winner,
@@ -258,6 +260,41 @@ PICTURES = (
         shows=every(drawn, accuracy),
         view="reach",
         acts=(press("Accuracy"), keys("Heads by accuracy, best first", "Home")),
+    ),
+    Picture(
+        name="ablation",
+        shows=every(drawn, switched_off),
+        view="ablation",
+        acts=(press("Scaling off"),),
+    ),
+    Picture(
+        name="why-root",
+        shows=drawn,
+        view="ablation",
+        acts=(press("Why √d_k?"),),
+    ),
+    Picture(
+        name="architecture",
+        shows=every(drawn, pins(1)),
+        view="architecture",
+        acts=(pin("it"),),
+        size=TALL,
+    ),
+    Picture(
+        name="stream", shows=every(drawn, pins(1)), view="stream", acts=(pin("it"),), size=TALL
+    ),
+    Picture(
+        name="layer-lens",
+        shows=drawn,
+        view="stream",
+        acts=(press("Layer lens"),),
+    ),
+    Picture(
+        name="by-hand",
+        shows=drawn,
+        view="by_hand",
+        acts=(choose("Example", "The river bank flooded."),),
+        size=TALL,
     ),
     Picture(
         name="heads-panel",
