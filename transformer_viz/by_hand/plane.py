@@ -162,8 +162,8 @@ def free_place(
     right, up = end.x() >= rect.center().x(), end.y() < rect.center().y()
     left = end.x() + 8 if right else end.x() - 8 - wide
     left = max(rect.left() + 2, min(left, rect.right() - 2 - wide))
-    above = [end.y() - 4 - step * line for step in range(1, len(taken))]
-    below = [end.y() + 4 + step * line for step in range(len(taken) - 1)]
+    above = [end.y() - 4 - step * line for step in range(1, len(taken) + 2)]
+    below = [end.y() + 4 + step * line for step in range(len(taken) + 1)]
     first, second = (above, below) if up else (below, above)
     found = [
         QRectF(left, top, wide, line) for pair in zip(first, second, strict=True) for top in pair
