@@ -147,7 +147,11 @@ def _pair_row(title: str, score: Mapping[str, float]) -> str:
 def _search(score: Mapping[str, Any]) -> str:
     if score["beam"] == 1:
         return "greedy"
-    return f"beam {score['beam']}, length penalty α = {score['alpha']}"
+    penalty = score.get("penalty")
+    if penalty == "none":
+        return f"beam {score['beam']}, no length penalty"
+    form = "length penalty |Y|^α with" if penalty == "length" else "length penalty"
+    return f"beam {score['beam']}, {form} α = {score['alpha']}"
 
 
 def _table(title: str, rows: Mapping[str, Any]) -> Iterator[str]:

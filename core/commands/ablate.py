@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.bundled import model_path
+from core.commands.translate import add_penalty_argument
 from core.counted import counted
 from core.errors import UserError
 from core.heads import Gate, Head, gate_name, others_of_layer, read_gate, read_head
@@ -77,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         help="exponent of the length penalty (default: the imported model's own, or 0.6)",
     )
+    add_penalty_argument(parser)
     parser.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:N or mps")
     parser.add_argument(
         "--json",
@@ -173,7 +175,9 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(
             f"{args.corpus} has no translations; use FILE.tsv, FILE.tmx or SOURCE,TARGET."
         )
-    search = SearchConfig.of_model(checkpoint.provenance, beam=args.beam, alpha=args.alpha)
+    search = SearchConfig.of_model(
+        checkpoint.provenance, beam=args.beam, alpha=args.alpha, penalty=args.penalty
+    )
     work = (model, tokenizer, sample)
     kept = None if args.keep is None else Kept(args.keep, *work, search, args.seed)
     before = None if kept is None else kept.read()

@@ -41,7 +41,9 @@ def run(args: argparse.Namespace) -> int:
     path = model_path(args.model)
     checkpoint = open_model(path, choose_device(args.device))
     settings = chosen_settings(args.head, checkpoint.config, pairs=args.pairs)
-    search = SearchConfig.of_model(checkpoint.provenance, beam=args.beam, alpha=args.alpha)
+    search = SearchConfig.of_model(
+        checkpoint.provenance, beam=args.beam, alpha=args.alpha, penalty=args.penalty
+    )
     tell = Counting(len(settings), sys.stderr, as_json=args.json)
     model, tokenizer = checkpoint.model, checkpoint.tokenizer
     whole: Whole | None = None

@@ -25,6 +25,7 @@ from core.fields import require
 
 if TYPE_CHECKING:
     from core.checkpoints.native import Checkpoint
+    from core.decoding.config import SearchConfig
     from core.evaluation.gold import GoldReport, HeadScore, PairScore
     from core.evaluation.mark_rates import MarkRates
 
@@ -186,7 +187,11 @@ def _run_references(args: argparse.Namespace) -> dict[str, Any]:
         print(f"chrF {scores.chrf:.1f}  {scores.chrf_signature}")
         if args.doubts:
             print(_describe_marks(rates))
-    return {name: result | {"beam": search.beam, "alpha": search.alpha}, **measured}
+    return {name: result | _found_by(search), **measured}
+
+
+def _found_by(search: SearchConfig) -> dict[str, Any]:
+    return {"beam": search.beam, "alpha": search.alpha, "penalty": search.penalty}
 
 
 def _describe_marks(rates: MarkRates) -> str:
@@ -262,7 +267,7 @@ def _run_gold(args: argparse.Namespace) -> dict[str, Any]:
     )
     print(json.dumps(report.to_dict()) if args.json else _describe(report))
     return {
-        "gold": report.to_dict() | {"beam": search.beam, "alpha": search.alpha},
+        "gold": report.to_dict() | _found_by(search),
         "it_head": report.it_head(),
     }
 

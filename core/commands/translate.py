@@ -13,6 +13,7 @@ from core.bundled import model_path
 from core.commands.counting import Counting
 from core.commands.doubting import passage_doubts
 from core.commands.sentences import piped, splitter, within
+from core.decoding.penalty import PENALTIES
 from core.errors import UserError
 from core.fields import require
 from core.model.product_choice import AUTO, WISHES
@@ -83,6 +84,18 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A",
         help="exponent of the length penalty (default: the imported model's own, or 0.6)",
     )
+    add_penalty_argument(parser)
+
+
+def add_penalty_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --penalty, the form of the length penalty."""
+    parser.add_argument(
+        "--penalty",
+        choices=PENALTIES,
+        help="what divides the log-probability of a translation of n tokens: gnmt, "
+        "((5 + n) / 6)^A, as in the paper; length, n^A; or none (default: the imported model's "
+        "own, or gnmt)",
+    )
 
 
 def add_speed_arguments(parser: argparse.ArgumentParser) -> None:
@@ -119,7 +132,9 @@ def chosen_search(args: argparse.Namespace, provenance: Mapping[str, Any]) -> Se
     """Return the search settings; raises UserError for a value that is not allowed."""
     from core.decoding.config import PAPER, SearchConfig
 
-    return SearchConfig.of_model(provenance, beam=args.beam, alpha=args.alpha, usual=PAPER)
+    return SearchConfig.of_model(
+        provenance, beam=args.beam, alpha=args.alpha, penalty=args.penalty, usual=PAPER
+    )
 
 
 def run(args: argparse.Namespace) -> int:

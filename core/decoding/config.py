@@ -64,11 +64,12 @@ class SearchConfig:
         *,
         beam: int | None = None,
         alpha: float | None = None,
+        penalty: str | None = None,
         usual: SearchConfig | None = None,
     ) -> SearchConfig:
         """The search that an imported model brings along; ``usual`` for one that brings none.
 
-        ``beam`` and ``alpha``, where given, hold instead of the model's.
+        ``beam``, ``alpha`` and ``penalty``, where given, hold instead of the model's.
 
         Raises:
             UserError: a value that is not allowed.
@@ -79,6 +80,7 @@ class SearchConfig:
             brought,
             beam=brought.beam if beam is None else beam,
             alpha=brought.alpha if alpha is None else alpha,
+            penalty=brought.penalty if penalty is None else penalty,
         )
 
     def longest_output(self, input_length: int, model: ModelConfig) -> int:

@@ -6,7 +6,7 @@ have such a score; of a live one there is the best that it can still reach.
 
 from __future__ import annotations
 
-PENALTIES = ("gnmt", "length")
+PENALTIES = ("gnmt", "length", "none")
 
 
 def length_penalty(length: int, alpha: float, penalty: str = "gnmt") -> float:
@@ -14,8 +14,11 @@ def length_penalty(length: int, alpha: float, penalty: str = "gnmt") -> float:
 
     Args:
         penalty: "gnmt" is ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14; the paper's,
-            section 6.1); "length" is length^alpha (fairseq, Marian, transformers).
+            section 6.1); "length" is length^alpha (fairseq, Marian, transformers); "none" is 1,
+            whatever alpha is.
     """
+    if penalty == "none":
+        return 1.0
     base = (5 + length) / 6 if penalty == "gnmt" else float(length)
     return float(base**alpha)
 

@@ -63,6 +63,8 @@ def signed(number: float) -> str:
 def score_formula(alpha: float, penalty: str, tokens: str) -> str:
     """What a finished hypothesis is worth by this form of the length penalty; `tokens` is what
     its length is called."""
+    if penalty == "none":
+        return "log P"
     base = f"((5 + {tokens}) / 6)" if penalty == "gnmt" else tokens
     return f"log P / {base}^{alpha:g}"
 

@@ -84,6 +84,17 @@ def test_everything_is_there() -> None:
     assert "known_words" not in card
 
 
+def test_other_forms_of_the_length_penalty_are_named() -> None:
+    gold = PROVENANCE["scores"]["gold"]
+    for penalty, said in (
+        ("gnmt", "beam 4, length penalty α = 0.6"),
+        ("length", "beam 4, length penalty |Y|^α with α = 0.6"),
+        ("none", "beam 4, no length penalty"),
+    ):
+        scores = {"gold": {**gold, "beam": 4, "alpha": 0.6, "penalty": penalty}}
+        assert f"| search | {said} |" in model_card("m", Header(CONFIG, {"scores": scores}, 10))
+
+
 def test_a_model_without_heads_of_a_kind() -> None:
     gold = {**PROVENANCE["scores"]["gold"], "cross_head": None}
     card = model_card("pruned", Header(CONFIG, {"scores": {"gold": gold}}, 10))

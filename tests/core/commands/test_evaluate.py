@@ -171,7 +171,7 @@ def test_a_recorded_result_is_in_the_model_file(
     right = lines(tmp_path / "right.de", list(OUTPUT.values()))
     result = evaluate("--source", source, "--reference", right, "--record")
     scores = read_header(trained / "model.safetensors").provenance["scores"]
-    assert scores["a.en"] == result | {"beam": 1, "alpha": 0.6}
+    assert scores["a.en"] == result | {"beam": 1, "alpha": 0.6, "penalty": "gnmt"}
 
 
 def test_in_8_bits(evaluate: Evaluate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

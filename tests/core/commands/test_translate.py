@@ -17,6 +17,7 @@ from core.checkpoints.native import add_provenance, load_checkpoint, save_checkp
 from core.cli import main
 from core.commands import translate as command
 from core.decoding.config import SearchConfig
+from core.decoding.penalty import normalised
 from core.decoding.translate import translate
 from core.text.sentence_pieces import train_tokenizer
 from core.trace.doubts import DOUBTFUL
@@ -58,6 +59,18 @@ def test_the_search_can_be_chosen(model: Path, capsys: pytest.CaptureFixture[str
     options = ["--beam", "2", "--alpha", "3"]
     assert main(["translate", "--model", str(model), *options, *TEXTS]) == 0
     assert lines(capsys) == expected(model, beam=2, alpha=3.0)
+
+
+@pytest.mark.parametrize("penalty", ["gnmt", "length", "none"])
+def test_the_penalty_is_chosen_by_name(
+    model: Path, penalty: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    search = ["--beam", "3", "--alpha", "2", "--penalty", penalty, "--json"]
+    assert main(["translate", "--model", str(model), *search, TEXTS[0]]) == 0
+    found = json.loads(capsys.readouterr().out)
+    length = len(found["tokens"]) + 1  # and the end token
+    expected = normalised(found["log_probability"], length, 2.0, penalty)
+    assert found["score"] == pytest.approx(expected)
 
 
 def test_in_8_bits(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.decoding.penalty import best_reachable, length_penalty, normalised
+from core.decoding.penalty import PENALTIES, best_reachable, length_penalty, normalised
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
@@ -20,6 +20,8 @@ def test_literal_values() -> None:
     assert length_penalty(9, 0.5, "length") == pytest.approx(3.0)
     assert length_penalty(100, 0.0) == length_penalty(100, 0.0, "length") == 1.0
     assert normalised(-6.0, 7, 1.0, "gnmt") == pytest.approx(-3.0)
+    assert length_penalty(7, 0.6, "none") == 1.0
+    assert normalised(-6.0, 7, 1.0, "none") == -6.0
 
 
 @given(
@@ -28,7 +30,7 @@ def test_literal_values() -> None:
     more=st.lists(st.floats(-5, 0), min_size=1, max_size=20),
     room=st.integers(0, 30),
     alpha=st.floats(-2, 2),
-    penalty=st.sampled_from(["gnmt", "length"]),
+    penalty=st.sampled_from(PENALTIES),
 )
 def test_no_continuation_scores_more_than_the_bound(
     log_probability: float,
