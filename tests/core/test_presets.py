@@ -16,6 +16,7 @@ from core.training.config import RunConfig, TrainingConfig
 PARAMETERS = {
     "base": 63_082_496,
     "big": 214_245_376,
+    "big-en-fr": 209_125_376,
     "a-heads-1": 63_082_496,
     "a-heads-4": 63_082_496,
     "a-heads-16": 63_082_496,
@@ -56,9 +57,19 @@ def test_a_preset_without_a_part_changes_nothing_else(
     assert preset(name).differences(preset("plain")) == difference
 
 
+def test_french_changes_the_pieces_and_the_dropout_of_the_big_model() -> None:
+    changes = {"vocab_size": (32_000, 37_000), "dropout": (0.1, 0.3)}
+    assert preset("big-en-fr").differences(preset("big")) == changes
+
+
+@pytest.mark.parametrize(("name", "seconds"), [("base", 0.4), ("big", 1.0)])
+def test_checkpoints_are_ten_minutes_apart(name: str, seconds: float) -> None:
+    assert preset(name).training.checkpoint_every * seconds == 600
+
+
 def test_the_rows_of_table_3_change_one_thing() -> None:
     base = preset("base")
-    for name in PARAMETERS.keys() - {"base", "big"}:
+    for name in PARAMETERS.keys() - {"base", "big", "big-en-fr"}:
         changed = {
             field
             for part in ("model", "training")
