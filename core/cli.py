@@ -24,6 +24,8 @@ COMMANDS = {
     "translate": "translate lines, sentence by sentence",
     "trace": "save the attention of one sentence as .npz",
     "info": "describe a model or a preset",
+    "cost": "count what a training costs, beside the paper's Table 2",
+    "variations": "list the rows of the paper's Table 3",
     "import": "convert a Marian model to a single file",
     "get": "download a translation model from the Hugging Face hub",
     "data": "download a corpus for training or evaluation",

@@ -50,6 +50,7 @@ CORE_DOORS: dict[str, set[str]] = {
         *("core.config", "core.model", "core.text", "core.corpus"),
         *("core.decoding", "core.trace", "core.checkpoints"),
     },
+    "core.paper": {"core.config", "core.analysis"},
     "core.analysis": {
         *("core.config", "core.model", "core.text", "core.corpus"),
         *("core.decoding", "core.trace", "core.statistics", "core.evaluation"),
