@@ -12,8 +12,11 @@ import pytest
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 
+from core.cli import COMMANDS
+from core.presets import PRESETS, preset
 from tests.transformer_viz.stage import Stage
 from transformer_viz.shell.panel_keys import PANEL_KEYS
+from transformer_viz.shell.views import TABS
 from transformer_viz.shell.window import Window
 from transformer_viz.state.options import ThemeChoice
 from transformer_viz.widgets.style import ThemeManager
@@ -54,6 +57,16 @@ def anchors(document: Path) -> set[str]:
     """The names of a document's headings, as links know them."""
     titles = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_map_of_the_paper_names_views_commands_and_presets_that_exist() -> None:
+    text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    views = {tab.title for tab in TABS} | {"Heads", "Heads map", "Training"}
+    assert set(re.findall(r"\*\*([^*]+)\*\*", text)) <= views
+    cells = [cell for cell in re.findall(r"`([^`]+)`", text) if cell != "transformer-viz"]
+    config = preset("base")
+    known = {*COMMANDS, *PRESETS, *config.model.to_dict(), *config.training.to_dict()}
+    assert {cell.split()[0] for cell in cells} <= known
 
 
 def test_every_picture_is_made_by_the_script_and_used(script: ModuleType) -> None:
