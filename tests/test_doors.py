@@ -33,6 +33,7 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.presets": {"core.config", "core.training.config"},
     "core.text": set(),
     "core.corpus": {"core.text"},
+    "core.parsing": set(),
     "core.model": {"core.config", "core.remote.cache"},
     "core.decoding": {"core.config", "core.model", "core.text"},
     "core.trace": {"core.config", "core.decoding", "core.model", "core.text"},
