@@ -45,7 +45,7 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.remote": set(),
     "core.lessons": {
         *("core.bundled", "core.decoding", "core.model", "core.text", "core.trace"),
-        "core.checkpoints",
+        *("core.checkpoints", "core.statistics"),
     },
     "core.evaluation": {
         *("core.config", "core.model", "core.text", "core.corpus"),

@@ -14,6 +14,8 @@ from core.lessons.lesson import Doing, Lesson, Step
 from core.lessons.library import found_model
 from core.lessons.measures import columns_of, rows_of, shown
 from core.model.gates import Gates, gated
+from core.model.switched import switched
+from core.switches import INTACT, Switches
 from core.text.seen_words import SeenWords
 from core.trace.record import trace_text
 from core.trace.trace import AttentionKind, Trace
@@ -54,12 +56,14 @@ class _State:
     trace: Trace | None = None
     head: Head = _FIRST_HEAD
     gates: Gates | None = None
+    switches: Switches = INTACT
 
     def do(self, doing: Doing) -> None:
         """Do what a step does; raises UserError for what cannot be done."""
         if doing.model is not None and doing.model != self.model:
             self.checkpoint = open_model(found_model(doing.model, self.folder))
             self.model, self.gates, self.trace = doing.model, None, None
+            self.switches = INTACT
         checkpoint = self.checkpoint
         if checkpoint is None:
             if doing != Doing():
@@ -70,6 +74,7 @@ class _State:
             closed: dict[Head, Gate] = {**dict.fromkeys(doing.off, 0.0)}
             closed |= dict.fromkeys(doing.even, EVEN)
             self.gates = Gates.of(checkpoint.config, closed)
+        self.switches = doing.switched(self.switches)
         if self.text:
             self.trace = self._translated(checkpoint)
         if doing.head is not None:
@@ -85,7 +90,7 @@ class _State:
 
     def _translated(self, checkpoint: Checkpoint) -> Trace:
         gates = self.gates or Gates.of(checkpoint.config, {})
-        with gated(checkpoint.model, gates):
+        with gated(checkpoint.model, gates), switched(checkpoint.model, self.switches):
             return trace_text(checkpoint.model, checkpoint.tokenizer, self.text)
 
 

@@ -19,9 +19,13 @@ from core.files import read_regular
 from core.heads import Head, read_head
 from core.lessons.measures import Measure, measures_in
 from core.lessons.question import Question, read_question
+from core.switches import Scaling, Switches
 
 LARGEST = 1_000_000  # bytes
-VIEWS = ("heatmap", "links", "scores", "positions", "decoding", "compare", "reach")
+VIEWS = (
+    *("heatmap", "links", "scores", "positions", "decoding", "compare", "reach"),
+    *("ablation", "architecture", "stream", "by_hand"),
+)
 PARTS = ("source", "translation", "heads", "views", "inspector", "models", "samples")
 _FRONT = ("title", "about", "model", "minutes")
 _FENCE = re.compile(r"^```\s*(\w*)\s*$")
@@ -43,6 +47,7 @@ class Doing:
         model: a bundled model by its name, or the path of a file.
         off, even: heads that are off, and heads that attend evenly; with either one, or with
             ``all_on``, every other head is on.
+        scaling, mask: how the scaling and the decoder's mask of the whole model are switched.
         point: the part of the window that is framed, one of ``PARTS``.
     """
 
@@ -54,7 +59,14 @@ class Doing:
     off: tuple[Head, ...] = ()
     even: tuple[Head, ...] = ()
     all_on: bool = False
+    scaling: Scaling | None = None
+    mask: bool | None = None
     point: str | None = None
+
+    def switched(self, before: Switches) -> Switches:
+        """Return the switches of the model after this step."""
+        scaling = before.scaling if self.scaling is None else self.scaling
+        return Switches(scaling=scaling, mask=before.mask if self.mask is None else self.mask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +280,8 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "view": _one_of(VIEWS, "view"),
     "head": _head,
     "pin": _pin,
+    "scaling": lambda text: Scaling(_one_of(tuple(Scaling), "scaling")(text)),
+    "mask": lambda text: _one_of(("on", "off"), "state of the mask")(text) == "on",
     "point": _one_of(PARTS, "part of the window"),
 }
 

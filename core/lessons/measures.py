@@ -1,9 +1,9 @@
 """What a lesson can say or ask about the sentence shown, computed from its trace.
 
-A measure is written in words: ``weight it -> animal``, ``heaviest it``, ``entropy it``,
-``translation``, ``translation has sie``, ``tokens source``, ``tokens target``, ``heads``,
-``layers``. Words are those of the map of the selected head: the rows of a decoder's map are named
-by the words that they predict.
+A measure is written in words: ``weight it -> animal``, ``distance it -> animal``, ``heaviest it``,
+``entropy it``, ``mean entropy``, ``translation``, ``translation has sie``, ``tokens source``,
+``tokens target``, ``heads``, ``layers``, ``loss``. Words are those of the map of the selected head:
+the rows of a decoder's map are named by the words that they predict.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import UserError
+from core.statistics.rows import head_statistics
 from core.text.tokens import Token
 from core.text.words import join_pieces, word_spans, words_in
 from core.trace.trace import AttentionKind, Head, Trace
@@ -46,9 +47,11 @@ def read_measure(words: str) -> Measure:
     """Read a measure; raises UserError if it is none."""
     split = words.split()
     match split:
-        case ["weight", *rest] if "->" in words:
+        case ["weight" | "distance" as kind, *rest] if "->" in words:
             query, key = " ".join(rest).split("->", 1)
-            return Measure(words, "weight", (query.strip(), key.strip()))
+            return Measure(words, kind, (query.strip(), key.strip()))
+        case ["mean", "entropy"] | ["loss"]:
+            return Measure(words, " ".join(split))
         case ["heaviest" | "entropy" as kind, *rest] if rest:
             return Measure(words, kind, (" ".join(rest),))
         case ["translation", "has", *rest] if rest:
@@ -61,8 +64,9 @@ def read_measure(words: str) -> Measure:
 
 
 KNOWN = (
-    "possible are: weight WORD -> WORD, heaviest WORD, entropy WORD, translation, "
-    "translation has WORD, tokens source, tokens target, heads, layers"
+    "possible are: weight WORD -> WORD, distance WORD -> WORD, heaviest WORD, entropy WORD, "
+    "translation, translation has WORD, tokens source, tokens target, heads, layers, mean entropy, "
+    "loss"
 )
 
 
@@ -133,6 +137,26 @@ def _entropy(trace: Trace, head: Head, query: str) -> float:
     return float(-(kept * np.log2(kept)).sum())
 
 
+def _distance(trace: Trace, head: Head, query: str, key: str) -> int:
+    """Tokens from the first row of one word to the first column of another."""
+    rows, columns = rows_of(trace, head.kind, query), columns_of(trace, head.kind, key)
+    return abs(rows.start - columns.start)
+
+
+def _mean_entropy(trace: Trace, head: Head) -> float:
+    """In bits, over all heads of the map's kind of attention."""
+    heads = trace.every_head(head.kind)
+    return sum(head_statistics(trace, *one).values["entropy"] for one in heads) / len(heads)
+
+
+def _loss(trace: Trace, head: Head) -> float:
+    """−log P of the translation, in nats per token."""
+    logs = trace.log_probabilities
+    if logs is None or not len(logs):
+        raise UserError("the probability of this translation is not known")
+    return -float(logs.mean(dtype=np.float64))
+
+
 def _has(trace: Trace, head: Head, word: str) -> bool:
     return word.casefold() in words_in(trace.translation)
 
@@ -145,6 +169,9 @@ _KINDS: dict[str, Callable[..., Value]] = {
     "weight": _weight,
     "heaviest": _heaviest,
     "entropy": _entropy,
+    "distance": _distance,
+    "mean entropy": _mean_entropy,
+    "loss": _loss,
     "translation": lambda trace, head: trace.translation,
     "translation has": _has,
     "tokens": _tokens,

@@ -97,8 +97,10 @@ def read_question(pairs: Mapping[str, str]) -> Question:
     measure = read_measure(compared[1] if compared else pairs["answer"])
     allowed = {
         AnswerKind.WORD: ("heaviest",),
-        AnswerKind.NUMBER: ("weight", "entropy", "tokens", "heads", "layers"),
-        AnswerKind.YES: ("weight", "entropy", "tokens") if compared else ("translation has",),
+        AnswerKind.NUMBER: ("weight", "entropy", "distance", "tokens", "heads", "layers"),
+        AnswerKind.YES: ("weight", "entropy", "mean entropy", "distance", "tokens", "loss")
+        if compared
+        else ("translation has",),
     }[kind]
     if measure.kind not in allowed:
         raise UserError(

@@ -66,6 +66,7 @@ class Director(QObject):
             text=session.text,
             view=self._explorer.settings.view,
             gates=session.gates,
+            switches=session.switches,
             selection=session.selection,
         )
 
@@ -110,6 +111,7 @@ class Director(QObject):
         if dict(session.gates) != dict(state.gates):
             session.set_gates(state.gates)
             yield lambda: dict(session.shown_gates) == dict(session.gates)
+        session.set_switches(state.switches)
         if state.text is not None and (session.text != state.text or not session.is_answered):
             self._show_text(state.text)
             yield lambda: session.is_answered or not session.text.strip()

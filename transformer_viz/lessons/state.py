@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from core.heads import EVEN, Gate, Head
 from core.lessons.lesson import Doing, Lesson, Pin
+from core.switches import INTACT, Switches
 from transformer_viz.state.gates import ALL_ON, Gates, gates
 from transformer_viz.state.selection import Selection
 
@@ -25,6 +26,7 @@ class Shown:
     head: Head | None = None
     pin: Pin | None = None
     gates: Gates = field(default_factory=lambda: ALL_ON)
+    switches: Switches = INTACT
     selection: Selection | None = None
 
     def after(self, doing: Doing) -> Shown:
@@ -35,7 +37,8 @@ class Shown:
             if getattr(doing, name) is not None:
                 result = replace(result, **{name: getattr(doing, name)})
         if doing.model is not None and doing.model != self.model:
-            result = replace(result, gates=ALL_ON)
+            result = replace(result, gates=ALL_ON, switches=INTACT)
+        result = replace(result, switches=doing.switched(result.switches))
         if doing.all_on or doing.off or doing.even:
             closed: dict[Head, Gate] = {**dict.fromkeys(doing.off, 0.0)}
             closed |= dict.fromkeys(doing.even, EVEN)

@@ -10,6 +10,7 @@ from core.errors import UserError
 from core.heads import AttentionKind, Head
 from core.lessons.lesson import Doing, Pin, parse_lesson, read_lesson
 from core.lessons.question import AnswerKind
+from core.switches import INTACT, Scaling
 
 PATH = Path("07-words.md")
 FRONT = "---\ntitle: Words\n---\n"
@@ -95,6 +96,8 @@ def test_a_lesson_of_one_page_and_with_carriage_returns() -> None:
         (FRONT + "```do\nview: sideways\n```\n", 5, "there is no view 'sideways'"),
         (FRONT + "```do\npoint: moon\n```\n", 5, "there is no part of the window 'moon'"),
         (FRONT + "```do\ngate: encoder 1.1 ajar\n```\n", 5, "a gate is “all on”, or heads"),
+        (FRONT + "```do\nscaling: thrice\n```\n", 5, "there is no scaling 'thrice'"),
+        (FRONT + "```do\nmask: ajar\n```\n", 5, "there is no state of the mask 'ajar'"),
         (FRONT + "```do\ntext: x\n", 4, "the block that begins here has no end"),
         (FRONT + "## A\n{wait it}\n", 4, "'wait it' cannot be measured"),
         (FRONT + "```ask\nword: Which?\n```\n", 5, "a question needs a line “answer: …”"),
@@ -113,6 +116,18 @@ def test_what_cannot_be_understood_is_named_with_its_line(text: str, line: int, 
         parse_lesson(text, PATH)
     assert str(refused.value).startswith(f"07-words.md, line {line}: ")
     assert said in str(refused.value)
+
+
+def test_a_step_switches_parts_of_the_model_and_leaves_the_others() -> None:
+    text = (
+        "```do\nscaling: twice\n```\n## B\n```do\nmask: off\n```\n## C\n```do\nscaling: on\n```\n"
+    )
+    switches = INTACT
+    found = []
+    for step in parse_lesson(FRONT + text, PATH).steps:
+        switches = step.doing.switched(switches)
+        found.append((switches.scaling, switches.mask))
+    assert found == [(Scaling.TWICE, True), (Scaling.TWICE, False), (Scaling.ON, False)]
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

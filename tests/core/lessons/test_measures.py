@@ -43,6 +43,10 @@ def trace() -> Trace:
         ("tokens target", 5),
         ("heads", 18),
         ("layers", 4),
+        ("distance it -> animal", 2),
+        ("distance the -> it", 3),
+        ("mean entropy", (5 * np.log2(5) + (4 * np.log2(5) + 1.875) / 5) / 6),
+        ("loss", 0.5),
     ],
 )
 def test_each_measure(trace: Trace, words: str, value: object) -> None:

@@ -11,8 +11,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.lessons.lesson import Lesson, parse_lesson
+from core.lessons.lesson import VIEWS, Lesson, parse_lesson
+from core.switches import Scaling, Switches
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
+from transformer_viz.shell.views import VIEW_NAMES
 from transformer_viz.shell.window import Window
 from transformer_viz.state.options import ThemeChoice
 from transformer_viz.widgets.style import ThemeManager
@@ -153,6 +155,20 @@ def test_back_undoes_a_step(taught: Taught, lesson: Lesson) -> None:
     taught.click(taught.page.back)
     taught.qtbot.waitUntil(taught.shows("one two three"))
     taught.qtbot.waitUntil(lambda: not taught.session.gates)
+
+
+def test_a_lesson_can_show_every_view() -> None:
+    assert set(VIEWS) == set(VIEW_NAMES)
+
+
+def test_a_model_without_scaling_is_whole_again_at_the_end(taught: Taught) -> None:
+    text = "---\ntitle: T\nmodel: other.safetensors\n---\n```do\ntext: a b\nscaling: off\n```\n"
+    taught.commands.begin(parse_lesson(text, Path("t.md")))
+    taught.qtbot.waitUntil(taught.shows("a b"))
+    assert taught.session.switches == Switches(scaling=Scaling.OFF)
+    taught.click(taught.page.next)
+    taught.qtbot.waitUntil(taught.shows("before the lesson"))
+    assert taught.session.is_intact
 
 
 def test_the_end_brings_back_what_was_there(taught: Taught, lesson: Lesson) -> None:
