@@ -26,6 +26,7 @@ VIEWS = (
     *("heatmap", "links", "scores", "positions", "decoding", "compare", "reach"),
     *("ablation", "architecture", "stream", "by_hand"),
 )
+EXAMPLES = ("One query, three keys", "Why ÷ √d_k", "The river bank flooded.")
 PARTS = ("source", "translation", "heads", "views", "inspector", "models", "samples")
 _FRONT = ("title", "about", "model", "minutes")
 _FENCE = re.compile(r"^```\s*(\w*)\s*$")
@@ -47,6 +48,7 @@ class Doing:
         model: a bundled model by its name, or the path of a file.
         off, even: heads that are off, and heads that attend evenly; with either one, or with
             ``all_on``, every other head is on.
+        example: of the By hand view, one of ``EXAMPLES``.
         scaling, mask: how the scaling and the decoder's mask of the whole model are switched.
         point: the part of the window that is framed, one of ``PARTS``.
     """
@@ -59,6 +61,7 @@ class Doing:
     off: tuple[Head, ...] = ()
     even: tuple[Head, ...] = ()
     all_on: bool = False
+    example: str | None = None
     scaling: Scaling | None = None
     mask: bool | None = None
     point: str | None = None
@@ -280,6 +283,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "view": _one_of(VIEWS, "view"),
     "head": _head,
     "pin": _pin,
+    "example": _one_of(EXAMPLES, "example"),
     "scaling": lambda text: Scaling(_one_of(tuple(Scaling), "scaling")(text)),
     "mask": lambda text: _one_of(("on", "off"), "state of the mask")(text) == "on",
     "point": _one_of(PARTS, "part of the window"),

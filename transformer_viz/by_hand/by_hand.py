@@ -29,7 +29,6 @@ from transformer_viz.by_hand.sheet import (
     read_sheet,
 )
 from transformer_viz.drawing.theme import GRID, LIGHT, Theme
-from transformer_viz.state.explorer import Explorer
 from transformer_viz.state.options import ColorMap
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.accessibility import announce
@@ -81,11 +80,10 @@ class StepsPicture(QWidget):
 
 
 class ByHand(StageView):
-    """Needs no model. The numbers are kept for the next start."""
+    """Needs no model. The numbers are an option, kept for the next start and in sessions."""
 
-    def __init__(self, session: Session, explorer: Explorer) -> None:
+    def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._explorer = explorer
         self.example = QComboBox()
         self.example.addItems([*EXAMPLES, OWN])
         self.example.setAccessibleName("Example")
@@ -110,8 +108,10 @@ class ByHand(StageView):
             box.setMinimumHeight(self.scaling.sizeHint().height())
         self._lay_out()
         self._connect()
-        self.sheet = self._restored()
+        self._followed = session.options.by_hand
+        self.sheet = sheet_of(self._followed)
         self._show()
+        session.optionsChanged.connect(self._follow_options)
 
     def focus_part(self) -> QWidget:
         return self.matrices["q"]
@@ -120,9 +120,10 @@ class ByHand(StageView):
 
     def change(self, sheet: Sheet) -> None:
         """Show other numbers, and keep them."""
+        self._followed = sheet.to_tsv()
         self.sheet = sheet
         self.problem.hide()
-        self._explorer.change_settings(by_hand=sheet.to_tsv())
+        self.session.change_options(by_hand=self._followed)
         self._show()
 
     def show_example(self, name: str) -> None:
@@ -222,14 +223,14 @@ class ByHand(StageView):
         self.problem.show()
         announce(self.problem, problem)
 
-    def _restored(self) -> Sheet:
-        saved = self._explorer.settings.by_hand
-        try:
-            sheet = read_sheet(saved) if saved else next(iter(EXAMPLES.values()))
-        except UserError:  # the file was edited; its numbers are of no other use
-            sheet = next(iter(EXAMPLES.values()))
-        same = [one for one in EXAMPLES.values() if one.to_tsv() == sheet.to_tsv()]
-        return same[0] if same else sheet
+    def _follow_options(self) -> None:
+        """Show the numbers of a session, or of a lesson."""
+        kept = self.session.options.by_hand
+        if kept != self._followed:
+            self._followed = kept
+            self.sheet = sheet_of(kept)
+            self.problem.hide()
+            self._show()
 
     # Layout
 
@@ -301,6 +302,21 @@ class ByHand(StageView):
 
     def _turn(self, x: float, y: float) -> None:
         self.change(self.sheet.with_number("q", 0, 0, x).with_number("q", 0, 1, y))
+
+
+def sheet_of(kept: str) -> Sheet:
+    """Return the numbers that are kept as a table or as the name of an example.
+
+    The first example stands for a text that is neither, such as that of a file that was edited.
+    """
+    if kept in EXAMPLES:
+        return EXAMPLES[kept]
+    try:
+        sheet = read_sheet(kept)
+    except UserError:
+        return next(iter(EXAMPLES.values()))
+    same = [one for one in EXAMPLES.values() if one.to_tsv() == sheet.to_tsv()]
+    return same[0] if same else sheet
 
 
 def _box(name: str, least: int, most: int) -> WholeBox:

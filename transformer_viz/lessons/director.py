@@ -65,6 +65,7 @@ class Director(QObject):
             model=None if session.model is None else str(session.model.path),
             text=session.text,
             view=self._explorer.settings.view,
+            example=session.options.by_hand,
             gates=session.gates,
             switches=session.switches,
             selection=session.selection,
@@ -112,6 +113,8 @@ class Director(QObject):
             session.set_gates(state.gates)
             yield lambda: dict(session.shown_gates) == dict(session.gates)
         session.set_switches(state.switches)
+        if state.example is not None:
+            session.change_options(by_hand=state.example)
         if state.text is not None and (session.text != state.text or not session.is_answered):
             self._show_text(state.text)
             yield lambda: session.is_answered or not session.text.strip()

@@ -17,6 +17,7 @@ class Shown:
 
     Attributes:
         model: a bundled model's name, or a path.
+        example: of By hand, or its numbers as a table.
         pin: by words; `selection` is the same by places, of what was there before a lesson.
     """
 
@@ -24,6 +25,7 @@ class Shown:
     text: str | None = None
     view: str | None = None
     head: Head | None = None
+    example: str | None = None
     pin: Pin | None = None
     gates: Gates = field(default_factory=lambda: ALL_ON)
     switches: Switches = INTACT
@@ -33,7 +35,7 @@ class Shown:
         """This state, with what a step does done."""
         moved = doing.text is not None or doing.head is not None or doing.model is not None
         result = replace(self, pin=doing.pin if moved or doing.pin else self.pin)
-        for name in ("model", "text", "view", "head"):
+        for name in ("model", "text", "view", "head", "example"):
             if getattr(doing, name) is not None:
                 result = replace(result, **{name: getattr(doing, name)})
         if doing.model is not None and doing.model != self.model:

@@ -63,6 +63,6 @@ TABS = (
         "To&ken stream",
         lambda session, desk: StreamView(session, desk.states, desk.readouts, desk.decoding.walk),
     ),
-    ViewTab("by_hand", "B&y hand", lambda session, desk: ByHand(session, desk)),
+    ViewTab("by_hand", "B&y hand", lambda session, _desk: ByHand(session)),
 )
 VIEW_NAMES = tuple(tab.name for tab in TABS)

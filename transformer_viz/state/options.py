@@ -81,6 +81,14 @@ class LinksForm(StrEnum):
 LEAST_KERNEL, MOST_KERNEL = 2, 99
 
 
+class StreamPage(StrEnum):
+    """A page of the Token stream."""
+
+    TOKEN = "token"
+    LENS = "lens"
+    WORDS = "words"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewOptions:
     """How maps and links are shown.
@@ -100,6 +108,8 @@ class ViewOptions:
         reach_sinks: links to a sink of their head count among them too.
         reach_kernel: the width of the kernels of a convolution that they are compared with.
         architecture_box: the box of the diagram that is chosen, as `core.analysis.boxes` names it.
+        stream_page: of the Token stream.
+        by_hand: the numbers of By hand as a table, or the name of one of its examples.
     """
 
     quantity: Quantity = Quantity.WEIGHT
@@ -119,3 +129,5 @@ class ViewOptions:
     reach_sinks: bool = False
     reach_kernel: int = 3
     architecture_box: str = "encoder.0.self_attention"
+    stream_page: StreamPage = StreamPage.TOKEN
+    by_hand: str = ""

@@ -90,7 +90,6 @@ class Settings:
     runs: tuple[str, ...] = ()  # run folders outside of the user's folder of runs
     tell_of_runs: bool = True  # say at closing that training goes on
     hint_done: bool = False  # the line of the first start has been followed or closed
-    by_hand: str = ""  # numbers of the By hand view, as text; "" for its first example
     lessons_done: tuple[str, ...] = ()  # the names of those that were finished
 
     def remember_file(self, path: str) -> "Settings":
@@ -341,6 +340,5 @@ _CHECKS: dict[str, Check[Any]] = {
     "runs": sequence(string, range(MAX_RUNS + 1)),
     "tell_of_runs": boolean,
     "hint_done": boolean,
-    "by_hand": string,
     "lessons_done": sequence(string, range(MAX_LESSONS + 1)),
 }

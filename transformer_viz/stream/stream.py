@@ -6,6 +6,7 @@ from __future__ import annotations
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QButtonGroup,
     QHBoxLayout,
     QPushButton,
@@ -22,6 +23,7 @@ from transformer_viz.drawing.numbers import percent
 from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.engine.recorded_states import RecordedStates
 from transformer_viz.state.linking import Place, followed_heads
+from transformer_viz.state.options import StreamPage
 from transformer_viz.state.selection import Side
 from transformer_viz.state.session import Phase, Session
 from transformer_viz.state.walk import DECODER_KINDS, Walk
@@ -39,7 +41,7 @@ from transformer_viz.widgets.text_line import label
 from transformer_viz.widgets.text_size import set_font, set_height
 from transformer_viz.words.wording import head_name, heads_title, token_name
 
-STREAM, LENS, WORDS = range(3)
+STREAM, LENS, WORDS = StreamPage
 _PAGES = {
     STREAM: ("Token", "The residual stream of one token, from its embedding to the top"),
     LENS: ("Layer lens", "The words that each decoder layer would say"),
@@ -86,6 +88,7 @@ class StreamView(StageView):
         self.lens.rowChosen.connect(walk.go_to)
         self.words.headMoved.connect(self._move_head)
         for changed in (
+            session.optionsChanged,
             session.traceChanged,
             session.selectionChanged,
             session.pointedChanged,
@@ -101,13 +104,12 @@ class StreamView(StageView):
         bar = QHBoxLayout()
         bar.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
         bar.setSpacing(GRID)
-        for page, words in _PAGES.items():
-            bar.addWidget(_segment(self.pages, page, *words))
+        for number, words in enumerate(_PAGES.values()):
+            bar.addWidget(_segment(self.pages, number, *words))
         bar.addStretch(1)
         for number, words in enumerate(_SIDES.values()):
             bar.addWidget(_segment(self.sides, number, *words))
-        self.pages.button(STREAM).setChecked(True)
-        self.pages.idClicked.connect(self.show_page)
+        self.pages.idClicked.connect(lambda number: self.show_page(list(_PAGES)[number]))
         self.sides.idClicked.connect(lambda number: self._choose_side(list(_SIDES)[number]))
         self._title, self._caption = ElidedLabel("title"), label("soft", wrap=True)
         set_font(self._title, 1.15, bold=True)
@@ -142,21 +144,19 @@ class StreamView(StageView):
         super().apply_theme(theme)
 
     @property
-    def page(self) -> int:
-        return self.pages.checkedId()
+    def page(self) -> StreamPage:
+        return self.session.options.stream_page
 
-    def show_page(self, page: int) -> None:
-        self.pages.button(page).setChecked(True)
-        self._canvases.setCurrentIndex(page)
-        self.invalidate()
+    def show_page(self, page: StreamPage) -> None:
+        self.session.change_options(stream_page=page)
 
     @property
     def canvas(self) -> ScrolledPicture:
         """The picture of the page that is shown."""
-        return (self.token, self.lens, self.words)[self.page]
+        return {STREAM: self.token, LENS: self.lens, WORDS: self.words}[self.page]
 
     def focus_part(self) -> QWidget:
-        return self.canvas if self.canvas.has_picture else self.pages.button(self.page)
+        return self.canvas if self.canvas.has_picture else self._button
 
     # From the session
 
@@ -185,8 +185,15 @@ class StreamView(StageView):
             return selection.heads
         return followed_heads(trace, selection, AttentionKind.CROSS)
 
+    @property
+    def _button(self) -> QAbstractButton:
+        """The one of the page that is shown."""
+        return self.pages.button(list(_PAGES).index(self.page))
+
     def refresh(self) -> None:
         trace, states = self.session.trace, self._states
+        self._button.setChecked(True)
+        self._canvases.setCurrentWidget(self.canvas)
         for number, side in enumerate(_SIDES):
             button = self.sides.button(number)
             button.setVisible(self.page == STREAM)
@@ -353,7 +360,7 @@ class StreamView(StageView):
     def export_name(self) -> str:
         if self.page == WORDS and len(self.heads) == 1:
             return f"{head_name(self.heads[0])} words"
-        return ("stream", "layer lens", "heads’ words")[self.page]
+        return {STREAM: "stream", LENS: "layer lens", WORDS: "heads’ words"}[self.page]
 
     def export_size(self) -> QSize:
         size = self.canvas.size_now

@@ -27,7 +27,7 @@ def stage(qapp) -> Iterator[Stage]:
 
 @pytest.fixture
 def view(stage: Stage, show) -> ByHand:
-    return show(ByHand(stage.session, stage.controller), 1000, 700)
+    return show(ByHand(stage.session), 1000, 700)
 
 
 def texts(view: ByHand, title: str) -> list[list[str]]:
@@ -48,8 +48,17 @@ def test_a_typed_number_counts_and_is_kept(view: ByHand, stage: Stage, show) -> 
     item.setText("3,5")
     assert texts(view, "Scores") == [["0.00", "1.00", "3.50"]]
     assert view.example.currentText() == OWN
-    again = show(ByHand(stage.session, stage.controller))
+    again = show(ByHand(stage.session))
     np.testing.assert_array_equal(again.sheet.keys, view.sheet.keys)
+
+
+def test_the_numbers_of_a_session_are_shown(view: ByHand, stage: Stage) -> None:
+    stage.session.change_options(by_hand=EXAMPLES[BANK].to_tsv())
+    assert view.example.currentText() == BANK
+    stage.session.change_options(by_hand=SCALING)
+    assert view.example.currentText() == SCALING
+    stage.session.change_options(by_hand="no numbers")
+    assert view.example.currentText() == PENCIL
 
 
 def test_what_is_no_number_is_refused_and_nothing_lost(view: ByHand) -> None:

@@ -11,9 +11,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.lessons.lesson import VIEWS, Lesson, parse_lesson
+from core.lessons.lesson import EXAMPLES, VIEWS, Lesson, parse_lesson
 from core.switches import Scaling, Switches
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
+from transformer_viz.by_hand import sheet
 from transformer_viz.shell.views import VIEW_NAMES
 from transformer_viz.shell.window import Window
 from transformer_viz.state.options import ThemeChoice
@@ -159,6 +160,17 @@ def test_back_undoes_a_step(taught: Taught, lesson: Lesson) -> None:
 
 def test_a_lesson_can_show_every_view() -> None:
     assert set(VIEWS) == set(VIEW_NAMES)
+    assert tuple(sheet.EXAMPLES) == EXAMPLES
+
+
+def test_an_example_is_shown_and_one_s_own_numbers_come_back(taught: Taught) -> None:
+    taught.session.change_options(by_hand="mine")
+    text = "---\ntitle: T\n---\n```do\nview: by_hand\nexample: The river bank flooded.\n```\n"
+    taught.commands.begin(parse_lesson(text, Path("t.md")))
+    taught.qtbot.waitUntil(lambda: taught.window.stage.current == "by_hand")
+    assert taught.session.options.by_hand == EXAMPLES[2]
+    taught.click(taught.page.next)
+    taught.qtbot.waitUntil(lambda: taught.session.options.by_hand == "mine")
 
 
 def test_a_model_without_scaling_is_whole_again_at_the_end(taught: Taught) -> None:
