@@ -33,7 +33,7 @@ CORE_DOORS: dict[str, set[str]] = {
     "core.presets": {"core.config", "core.training.config"},
     "core.text": set(),
     "core.corpus": {"core.text"},
-    "core.parsing": set(),
+    "core.parsing": {"core.corpus"},
     "core.model": {"core.config", "core.remote.cache"},
     "core.decoding": {"core.config", "core.model", "core.text"},
     "core.trace": {"core.config", "core.decoding", "core.model", "core.text"},
@@ -48,7 +48,7 @@ CORE_DOORS: dict[str, set[str]] = {
         *("core.checkpoints", "core.statistics"),
     },
     "core.evaluation": {
-        *("core.config", "core.model", "core.text", "core.corpus"),
+        *("core.config", "core.model", "core.text", "core.corpus", "core.parsing"),
         *("core.decoding", "core.trace", "core.checkpoints"),
     },
     "core.paper": {"core.config", "core.analysis"},
@@ -58,7 +58,7 @@ CORE_DOORS: dict[str, set[str]] = {
     },
     "core.training": {
         *("core.config", "core.bundled", "core.presets", "core.device"),
-        *("core.model", "core.text", "core.corpus"),
+        *("core.model", "core.text", "core.corpus", "core.parsing"),
         *("core.decoding", "core.trace", "core.statistics", "core.checkpoints"),
         "core.evaluation",
     },

@@ -174,10 +174,10 @@ _gold = _fields(
 )
 
 _CHECKS: dict[str, Check] = {
-    **dict.fromkeys(("command", "imported", "source", "revision", "pruned_from"), _text),
+    **dict.fromkeys(("command", "imported", "source", "revision", "pruned_from", "task"), _text),
     **dict.fromkeys(("licence", "positions"), _optional(_text)),
     **dict.fromkeys(("seed", "step", "averaged"), _whole),
-    **dict.fromkeys(("data", "validation", "languages", "known_words"), _texts),
+    **dict.fromkeys(("data", "validation", "languages", "known_words", "labels"), _texts),
     **dict.fromkeys(("scores", "training", "software", "started_from"), _mapping),
     "attribution": lambda value: _text(value) or _texts(value),
     "decoding": _decoding,

@@ -95,3 +95,5 @@ class SearchConfig:
 
 GREEDY = SearchConfig()
 PAPER = SearchConfig(beam=4)
+PARSING = SearchConfig(beam=21, alpha=0.3, max_extra=300)
+"""The paper's search for trees (section 6.3)."""

@@ -32,10 +32,15 @@ def linearised(tree: Tree) -> list[str]:
                 f"{leaf.label!r} is the tag of {leaf.word!r} and also the label of a constituent; "
                 "rename one of them."
             )
-    slashed = [name for name in constituents if name.startswith(CLOSING)]
-    if slashed:
-        raise UserError(f"The label {slashed[0]!r} begins with {CLOSING!r}; rename it.")
+    names = constituents | {leaf.label for leaf in tree.leaves()}
+    if slashed := [name for name in names if name.startswith(CLOSING)]:
+        raise UserError(f"The name {slashed[0]!r} begins with {CLOSING!r}; rename it.")
     return list(_tokens(tree))
+
+
+def closing(label: str) -> str:
+    """Return the token that closes a constituent."""
+    return CLOSING + label
 
 
 def _tokens(tree: Tree) -> Iterable[str]:
@@ -44,7 +49,7 @@ def _tokens(tree: Tree) -> Iterable[str]:
     inside = [token for child in tree.children for token in _tokens(child)]
     if tree.label == TOP:
         return inside
-    return [tree.label, *inside, CLOSING + tree.label]
+    return [tree.label, *inside, closing(tree.label)]
 
 
 @dataclass(slots=True)
@@ -108,7 +113,7 @@ def rebuilt(
             repairs.empty += 1
         elif token in known:
             stack.append(_Open(token))
-        elif not token.startswith(CLOSING) or token == CLOSING:
+        elif not token.startswith(CLOSING):
             if used < len(words):
                 stack[-1].children.append(Tree(token, word=words[used]))
                 used += 1

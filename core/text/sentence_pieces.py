@@ -12,7 +12,7 @@ import sentencepiece
 from core.errors import UserError
 from core.text.segmentation import continued, encodable, read_sentencepiece
 from core.text.tokenizer import Bytes
-from core.text.tokens import Token, TokenKind
+from core.text.tokens import WORD_START, Token, TokenKind
 
 TENSOR = "tokenizer"
 _UNKNOWN_SURFACE = "⁇"
@@ -97,8 +97,13 @@ class SentencePieceTokenizer:
         return {TENSOR: np.frombuffer(self.model_bytes, dtype=np.uint8)}
 
 
-def train_tokenizer(lines: Iterable[str], vocab_size: int) -> SentencePieceTokenizer:
+def train_tokenizer(
+    lines: Iterable[str], vocab_size: int, whole: Iterable[str] = ()
+) -> SentencePieceTokenizer:
     """Learn a byte-pair encoding from ``lines`` of both languages.
+
+    ``whole``: words that are one piece even where they mix letters and signs, such as ``/NP``,
+    which byte-pair encoding would always divide.
 
     The vocabulary comes out smaller than asked where the text does not hold as many pieces;
     every character of the text is in it, after Unicode's NFKC normalisation. Ids 0–3 are pad,
@@ -122,6 +127,7 @@ def train_tokenizer(lines: Iterable[str], vocab_size: int) -> SentencePieceToken
             unk_id=1,
             bos_id=2,
             eos_id=3,
+            user_defined_symbols=[WORD_START + word for word in whole],
             unk_surface=_UNKNOWN_SURFACE,
             minloglevel=2,
         )

@@ -14,6 +14,7 @@ from core.model.product_choice import AUTO, WISHES
 from core.training.probe import LONGEST_PROBE, is_probe
 
 GRAMMAR = "grammar"
+TRANSLATION, PARSING = TASKS = ("translation", "parsing")
 PRECISIONS = ("fp32", "bf16", "fp16", "fp64")
 BEST_BY = ("valid_loss", "bleu")
 # What may be changed in a run: neither losses nor weights depend on it. Files may have moved; that
@@ -47,6 +48,8 @@ class TrainingConfig:
     """The training settings; the defaults are the paper's recipe for the base model (section 5).
 
     Attributes:
+        task: "translation", or "parsing": the target is the source's linearised tree, and files
+            hold bracketed trees. See ``core.parsing``.
         data: where pairs come from: "grammar", "FILE.tsv", "FILE.tmx" or "SOURCE,TARGET", or
             several of them.
         validation: files to validate on; without any, a part of each source of ``data`` that
@@ -96,6 +99,7 @@ class TrainingConfig:
         tensorboard: write the curves for TensorBoard too, into the run folder.
     """
 
+    task: str = TRANSLATION
     data: tuple[str, ...] = (GRAMMAR,)
     validation: tuple[str, ...] = ()
     validation_pairs: int = 500
@@ -227,6 +231,13 @@ class TrainingConfig:
             "early_stopping",
             self.early_stopping,
             "1 or more, or null",
+        )
+        require_choice("task", self.task, TASKS)
+        require(
+            self.task == TRANSLATION or self.gloss_weight == 0,
+            "gloss_weight",
+            self.gloss_weight,
+            "0 for parsing, because glosses are translations of words",
         )
         require_choice("best_by", self.best_by, BEST_BY)
         require_choice("precision", self.precision, PRECISIONS)

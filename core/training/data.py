@@ -80,12 +80,7 @@ class TrainingData:
                 partial(
                     generated_epoch,
                     tokenizer=tokenizer,
-                    count=config.grammar_pairs,
-                    seed=config.seed,
-                    glosses=config.gloss_weight > 0,
-                    max_length=config.max_length,
-                    families=config.grammar_families,
-                    wide=config.grammar_wide,
+                    config=config,
                 )
             )
 

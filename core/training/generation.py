@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from core.corpus.grammar.generate import generate
+from core.parsing.gold import is_held_out
 from core.text.tokenizer import Tokenizer
+from core.training.config import PARSING, TrainingConfig
 from core.training.encoding import encode_pair, fits
 from core.training.gloss import GlossEncoder
-from core.training.pairs import EncodedPairs
+from core.training.pairs import EncodedPair, EncodedPairs
+from core.training.texts import sides
 
 
-def generated_epoch(
-    epoch: int,
-    *,
-    tokenizer: Tokenizer,
-    count: int,
-    seed: int,
-    glosses: bool,
-    max_length: int,
-    families: Sequence[str] = (),
-    wide: bool = False,
-) -> EncodedPairs:
-    """Draw ``count`` training sentences with ``seed + epoch``, and leave out those that do not fit.
+def generated_epoch(epoch: int, *, tokenizer: Tokenizer, config: TrainingConfig) -> EncodedPairs:
+    """Draw ``config.grammar_pairs`` training sentences with ``config.seed + epoch``, and leave out
+    those that do not fit and, for a parser, those of a held-out pattern."""
+    pairs = _pairs(epoch, tokenizer, config)
+    return EncodedPairs.pack([pair for pair in pairs if fits(pair, config.max_length)])
 
-    ``families``: what sentences there are; all if it is empty. ``wide``: from the whole lexicon.
-    """
+
+def _pairs(epoch: int, tokenizer: Tokenizer, config: TrainingConfig) -> Iterator[EncodedPair]:
     gloss_encoder = GlossEncoder(tokenizer)
-    sentences = generate(
-        count, seed=seed + epoch, split="train", families=families or None, wide=wide
-    )
-    pairs = (
-        gloss_encoder.encode(sentence)
-        if glosses
-        else encode_pair(sentence.source, sentence.target, tokenizer)
-        for sentence in sentences
-    )
-    return EncodedPairs.pack([pair for pair in pairs if fits(pair, max_length)])
+    for sentence in generate(
+        config.grammar_pairs,
+        seed=config.seed + epoch,
+        split="train",
+        families=config.grammar_families or None,
+        wide=config.grammar_wide,
+    ):
+        if config.gloss_weight > 0:
+            yield gloss_encoder.encode(sentence)
+            continue
+        source, target = sides(sentence, config)
+        if config.task != PARSING or not is_held_out(target):
+            yield encode_pair(source, target, tokenizer)

@@ -21,7 +21,7 @@ from core.text.tokenizer import Tokenizer
 from core.trace.npz import save_npz
 from core.trace.record import trace_text
 from core.trace.trace import AttentionKind, Head, Trace
-from core.training.config import GRAMMAR, TrainingConfig
+from core.training.config import GRAMMAR, TRANSLATION, TrainingConfig
 from core.training.probe import Probe
 from core.training.probe_log import Gold, log_line, read_probe_log
 from core.training.run_folder import RunFolder
@@ -77,8 +77,14 @@ class Probes:
         if self._on:
             self._due = set(probe_steps(config.steps, config.probe_points))
             self._recorded = set(read_probe_log(folder.probe_log).steps.tolist())
-            if GRAMMAR in config.data and COREFERENCE in (config.grammar_families or FAMILIES):
+            if self._has_pronouns(config):
                 self._gold = gold_sentences(tokenizer, config.max_length)
+
+    @staticmethod
+    def _has_pronouns(config: TrainingConfig) -> bool:
+        families = config.grammar_families or FAMILIES
+        translates = GRAMMAR in config.data and config.task == TRANSLATION
+        return translates and COREFERENCE in families
 
     def record(self, model: Transformer, step: int, *, last: bool = False) -> None:
         """Record traces and a line of statistics if ``step`` is due or the ``last`` one for now,

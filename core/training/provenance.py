@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from core.corpus.spec import names_of
-from core.training.config import RunConfig
+from core.decoding.config import PARSING as TREE_SEARCH
+from core.training.config import PARSING, RunConfig
 from core.training.data import data_names, licence
 
 PACKAGES = ("transformer-viz", "torch", "numpy", "sentencepiece", "safetensors", "sacrebleu")
@@ -45,9 +46,18 @@ def provenance(config: RunConfig, about: Mapping[str, Any], *, step: int) -> dic
         **({"validation": validation} if validation else {}),
         "licence": licence(config.training),
         "command": about.get("command", ""),
+        **_of_a_parser(config, about),
         **({"started_from": about["started_from"]} if "started_from" in about else {}),
         "seed": config.training.seed,
         "step": step,
         "training": recipe,
         "software": software_versions(),
     }
+
+
+def _of_a_parser(config: RunConfig, about: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes a model file a parser's: its labels, and the paper's search for trees."""
+    if config.training.task != PARSING:
+        return {}
+    search = {name: getattr(TREE_SEARCH, name) for name in ("beam", "alpha", "max_extra")}
+    return {"task": PARSING, "labels": list(about.get("labels", ())), "decoding": search}

@@ -36,7 +36,7 @@ from core.training.state import load_state
 from core.training.survey import saved_survey, take_survey
 from core.training.tensorboard import TensorBoard
 from core.training.trainer import Trainer
-from core.training.vocabulary import tokenizer_lines
+from core.training.vocabulary import tokenizer_lines, tree_names
 from core.training.workers import ALONE, Workers
 
 _COMPILER = ("torch._dynamo", "torch._inductor")
@@ -108,9 +108,10 @@ def _prepare(
         start = StartingPoint.of(config)
         watch = _watch(folder, tell, should_stop, step=0)
         survey = take_survey(training, watch)
+        names = tree_names(survey, training, watch)
         if workers.first and start is None:
-            lines = tokenizer_lines(survey, training, watch)
-            learnt = train_tokenizer(lines, asked).model_bytes
+            lines = tokenizer_lines(survey, training, watch, names.plain)
+            learnt = train_tokenizer(lines, asked, names.divided).model_bytes
     workers.require_same(survey.checksum, "data")
     tokenizer = start.tokenizer if start else SentencePieceTokenizer(workers.broadcast(learnt))
     training = dataclasses.replace(
@@ -140,6 +141,8 @@ def _prepare(
         "data_checksum": survey.checksum,
         "products": chosen().to_dict(),
     }
+    if names.labels:
+        about["labels"] = list(names.labels)
     if start is not None:
         about["started_from"] = start.about
     trainer = Trainer(

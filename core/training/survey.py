@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from core.corpus.aligned import group_by_source, pair_reader
+from core.corpus.aligned import group_by_source
 from core.corpus.spec import files_of, names_of
 from core.errors import UserError
 from core.files import atomic_write_text, is_file, is_there, read_problem
@@ -17,7 +17,14 @@ from core.training.config import GRAMMAR, TrainingConfig
 from core.training.held_out import HeldOut, Pair
 from core.training.known_words import KnownWords
 from core.training.preparation import Watch
-from core.training.texts import chunks, grammar_sample, grammar_validation, training_rows, watched
+from core.training.texts import (
+    chunks,
+    grammar_sample,
+    grammar_validation,
+    open_reader,
+    training_rows,
+    watched,
+)
 
 _READ = 1 << 24
 
@@ -68,7 +75,7 @@ def take_survey(config: TrainingConfig, watch: Watch) -> Survey:
             families = ", ".join(config.grammar_families) or "grammar"
             report.append(f"{families}: {config.grammar_pairs:,} new pairs per epoch")
             continue
-        reader = pair_reader(spec)
+        reader = open_reader(spec, config)
         name, taken = reader.report.name, HeldOut(config.validation_pairs)
         for _, source, target in watched(reader, f"reading {name}", watch):
             if not config.validation:
@@ -77,7 +84,7 @@ def take_survey(config: TrainingConfig, watch: Watch) -> Survey:
         if not config.validation:
             held_out += _require_some(taken.pairs(), name)
     for spec in config.validation:
-        reader = pair_reader(spec)
+        reader = open_reader(spec, config)
         held_out += [
             (source, target)
             for _, source, target in watched(reader, f"reading {reader.report.name}", watch)
@@ -133,6 +140,7 @@ def fingerprint(config: TrainingConfig, watch: Watch) -> dict[str, Any]:
     """
     grammar = "".join(chain.from_iterable(grammar_validation(config, watch)))
     return {
+        "task": config.task,
         "data": [names_of(spec) for spec in config.data],
         "validation": [names_of(spec) for spec in config.validation],
         "validation_pairs": config.validation_pairs,

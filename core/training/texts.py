@@ -8,7 +8,9 @@ from core.corpus.aligned import PairReader, pair_reader
 from core.corpus.grammar.generate import generate
 from core.corpus.grammar.sentence import Sentence
 from core.corpus.read_report import Row
-from core.training.config import GRAMMAR, TrainingConfig
+from core.parsing.gold import gold_tree, parsing_pair
+from core.parsing.reader import TreeReader
+from core.training.config import GRAMMAR, PARSING, TrainingConfig
 from core.training.held_out import Pair
 from core.training.preparation import ROWS_BETWEEN_CALLS, Watch
 
@@ -17,6 +19,7 @@ _SENTENCES_BETWEEN_CALLS = 1_000
 CHUNK_ROWS = 20_000
 CHUNK_CHARACTERS = 10_000_000
 
+Reader = PairReader | TreeReader
 TrainingRow = tuple[str, int, str, str]  # what its files are called, number of the line, both sides
 
 
@@ -30,14 +33,30 @@ def training_rows(
     """
     for spec in config.data:
         if spec != GRAMMAR:
-            reader = pair_reader(spec)
+            reader = open_reader(spec, config)
             name = reader.report.name
             for line, source, target in watched(reader, f"{what}: {name}", watch):
                 if source not in held_out:
                     yield name, line, source, target
 
 
-def watched(reader: PairReader, what: str, watch: Watch) -> Iterator[Row]:
+def open_reader(spec: str, config: TrainingConfig) -> Reader:
+    """Return a reader of what a spec names: trees for a parser, translations for the others.
+
+    Raises:
+        UserError: a file cannot be opened.
+    """
+    return TreeReader(spec) if config.task == PARSING else pair_reader(spec)
+
+
+def sides(sentence: Sentence, config: TrainingConfig) -> Pair:
+    """Return what a generated sentence is as source and target of the task."""
+    if config.task == PARSING:
+        return parsing_pair(gold_tree(sentence))
+    return sentence.source, sentence.target
+
+
+def watched(reader: Reader, what: str, watch: Watch) -> Iterator[Row]:
     """Yield all rows; ``watch`` is told from time to time how many bytes have been read."""
     for count, row in enumerate(reader, start=1):
         if count % ROWS_BETWEEN_CALLS == 0:
@@ -52,7 +71,7 @@ def grammar_validation(config: TrainingConfig, watch: Watch) -> Iterator[Pair]:
         for done, sentence in enumerate(_generate(config, total, "test"), start=1):
             if done % _SENTENCES_BETWEEN_CALLS == 0:
                 watch("generating validation sentences", done, total)
-            yield sentence.source, sentence.target
+            yield sides(sentence, config)
 
 
 def grammar_sample(config: TrainingConfig) -> Iterator[Sentence]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from core.checkpoints.native import save_checkpoint
 from core.corpus.batching import plan_batches
 from core.corpus.ragged import Indices
+from core.decoding.config import GREEDY, PARSING
 from core.model.transformer import Transformer
 from core.training.averaging import average_checkpoints
 from core.training.batch import Batch, make_batch
-from core.training.config import RunConfig
+from core.training.config import TRANSLATION, RunConfig
 from core.training.control import POLL_SECONDS, Wish
 from core.training.data import TrainingData
 from core.training.events import (
@@ -245,6 +247,7 @@ class Trainer:
             self.data.references,
             min(training.source_batch_tokens, training.target_batch_tokens),
             workers,
+            GREEDY if training.task == TRANSLATION else replace(PARSING, beam=1),
         )
 
     def _save_checkpoints(self, *, due: bool) -> None:

@@ -18,7 +18,6 @@ from tempfile import TemporaryDirectory
 import torch
 
 from core.checkpoints.native import save_checkpoint
-from core.corpus.aligned import PairReader, pair_reader
 from core.corpus.batching import plan_batches
 from core.corpus.grammar.generate import generate
 from core.corpus.grammar.sentence import Sentence
@@ -30,16 +29,18 @@ from core.errors import UserError
 from core.model.initialisation import initialise
 from core.model.measuring import use_best
 from core.model.transformer import Transformer
+from core.parsing.reader import Inventory, take_inventory
 from core.text.sentence_pieces import train_tokenizer
 from core.text.tokenizer import Tokenizer
 from core.training.batch import make_batch
-from core.training.config import GRAMMAR, RunConfig, TrainingConfig
+from core.training.config import GRAMMAR, PARSING, RunConfig, TrainingConfig
 from core.training.encoding import encode_pair, fits
 from core.training.gloss import GlossEncoder
 from core.training.machine import told_if_too_large
 from core.training.pairs import EncodedPairs
 from core.training.starting_point import StartingPoint
 from core.training.state import Position, save_state
+from core.training.texts import Reader, open_reader, sides
 from core.training.updater import Updater
 from core.training.validation import evaluating, mean_loss
 
@@ -134,16 +135,18 @@ def _sample(training: TrainingConfig) -> tuple[list[Sentence | Pair], int, list[
     for spec in training.data:
         if spec == GRAMMAR:
             wanted = min(SAMPLE, training.grammar_pairs)
-            found += generate(
+            sentences = generate(
                 wanted,
                 seed=training.seed,
                 split="train",
                 families=training.grammar_families or None,
                 wide=training.grammar_wide,
             )
+            parsing = training.task == PARSING
+            found += [sides(one, training) for one in sentences] if parsing else sentences
             total += training.grammar_pairs
         else:
-            reader = pair_reader(spec)
+            reader = open_reader(spec, training)
             pairs, number = _first_pairs(reader)
             found += pairs
             total += number
@@ -151,7 +154,7 @@ def _sample(training: TrainingConfig) -> tuple[list[Sentence | Pair], int, list[
     return found, total, reports
 
 
-def _first_pairs(reader: PairReader) -> tuple[list[Pair], int]:
+def _first_pairs(reader: Reader) -> tuple[list[Pair], int]:
     """Some pairs, and how many there are: counted, or told by the share of bytes read so far."""
     pairs: list[Pair] = []
     for number, (_, source, target) in enumerate(reader, start=1):
@@ -167,7 +170,10 @@ def _texts(sample: Sequence[Sentence | Pair]) -> list[Pair]:
 
 
 def _tokenizer(sample: Sequence[Sentence | Pair], config: RunConfig) -> Tokenizer:
-    return train_tokenizer(chain.from_iterable(_texts(sample)), config.model.vocab_size)
+    texts = _texts(sample)
+    parsing = config.training.task == PARSING
+    names = take_inventory(target for _, target in texts) if parsing else Inventory()
+    return train_tokenizer(chain.from_iterable(texts), config.model.vocab_size, names.divided)
 
 
 def _encode(
@@ -287,7 +293,7 @@ def _validation_pairs(training: TrainingConfig) -> int:
     """About: of a file at most a tenth is held out, but files are not read to their end here."""
     if not training.validation:
         return len(training.data) * training.validation_pairs
-    return sum(_first_pairs(pair_reader(spec))[1] for spec in training.validation)
+    return sum(_first_pairs(open_reader(spec, training))[1] for spec in training.validation)
 
 
 def _time_checkpoint(updater: Updater, tokenizer: Tokenizer, config: RunConfig) -> float:

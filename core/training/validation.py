@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 
 from core.corpus.batching import plan_batches
+from core.decoding.config import GREEDY, SearchConfig
 from core.decoding.translate import translate
 from core.evaluation.metrics import Scores, score
 from core.model.transformer import Transformer
@@ -43,8 +44,9 @@ def validate(
     references: Mapping[str, Sequence[str]],
     batch_tokens: int,
     workers: Workers = ALONE,
+    search: SearchConfig = GREEDY,
 ) -> Result:
-    """Return the loss over ``pairs``, and scores of greedy translations of the sources in
+    """Return the loss over ``pairs``, and scores of what ``search`` makes of the sources in
     ``references``.
 
     The workers, whose models are the same, share the work and all get the result.
@@ -52,7 +54,7 @@ def validate(
     with evaluating(model):
         loss = mean_loss(model, pairs, batch_tokens, workers)
         own = list(references)[workers.rank :: workers.count]
-        texts = [translation.text for translation in translate(model, tokenizer, own)]
+        texts = [translation.text for translation in translate(model, tokenizer, own, search)]
     shares = workers.gather(texts)
     translations = [shares[i % workers.count][i // workers.count] for i in range(len(references))]
     return Result(loss, score(translations, list(references.values())), translations)

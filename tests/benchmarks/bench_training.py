@@ -108,9 +108,7 @@ def _batches(config: ModelConfig) -> tuple[list[Batch], float]:
     """
     tokenizer = load_checkpoint(bundled_models()[0]).tokenizer
     start = time.perf_counter()
-    pairs = generated_epoch(
-        0, tokenizer=tokenizer, count=PAIRS, seed=1, glosses=False, max_length=256
-    )
+    pairs = generated_epoch(0, tokenizer=tokenizer, config=TrainingConfig(grammar_pairs=PAIRS))
     plan = plan_batches(
         pairs.source.lengths,
         pairs.target.lengths,

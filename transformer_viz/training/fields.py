@@ -31,8 +31,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("device", "precision", "seed"),
     ),
     "Data": (
-        *("grammar_pairs", "grammar_wide", "validation_pairs", "whole_words", "max_length"),
-        "licence",
+        *("task", "grammar_pairs", "grammar_wide", "validation_pairs", "whole_words"),
+        *("max_length", "licence"),
     ),
     "Recipe": (
         *("accumulation", "cooldown", "clip_norm", "adam_beta1", "adam_beta2", "adam_epsilon"),
@@ -67,6 +67,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "shared_embeddings": ("all", "target", "inputs", "none"),
     "decoder_start": ("bos", "zero"),
     "precision": ("fp32", "bf16", "fp16", "fp64"),
+    "task": ("translation", "parsing"),
     "best_by": ("valid_loss", "bleu"),
     "product": WISHES,
 }

@@ -55,6 +55,11 @@ WORDS: dict[str, Words] = {
         "Seed",
         "Determines the vocabulary, the initial weights, dropout and the order of the batches.",
     ),
+    "task": Words(
+        "Task",
+        "translation, or parsing: from a sentence to its constituency tree (section 6.3). The "
+        "files of a parser hold bracketed trees.",
+    ),
     "grammar_wide": Words(
         "Wide lexicon",
         "Whether generated sentences also use the words added for models that translate ordinary "

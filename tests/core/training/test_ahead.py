@@ -7,6 +7,7 @@ import pytest
 
 from core.text.sentence_pieces import train_tokenizer
 from core.training.ahead import Ahead, Make
+from core.training.config import TrainingConfig
 from core.training.generation import generated_epoch
 from core.training.pairs import EncodedPair
 
@@ -15,7 +16,9 @@ from core.training.pairs import EncodedPair
 def make() -> Make:
     tokenizer = train_tokenizer(["The dog saw it.", "Der Hund sah es.", "abcdefghijklmnopqr"], 80)
     return partial(
-        generated_epoch, tokenizer=tokenizer, count=20, seed=5, glosses=True, max_length=200
+        generated_epoch,
+        tokenizer=tokenizer,
+        config=TrainingConfig(grammar_pairs=20, seed=5, gloss_weight=1.0, max_length=200),
     )
 
 

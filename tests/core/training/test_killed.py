@@ -39,7 +39,9 @@ ROOT = Path(__file__).resolve().parents[3]
 def quick_validation(monkeypatch: pytest.MonkeyPatch) -> None:
     """The loss is enough to tell models apart."""
 
-    def translate(model: object, tokenizer: object, texts: list[str]) -> list[Translation]:
+    def translate(
+        model: object, tokenizer: object, texts: list[str], search: object
+    ) -> list[Translation]:
         return [Translation(text) for text in texts]
 
     monkeypatch.setattr(validation, "translate", translate)
