@@ -22,6 +22,7 @@ from core.system import ensure_output
 
 COMMANDS = {
     "translate": "translate lines, sentence by sentence",
+    "parse": "print the constituency tree of each line, or score a parser",
     "trace": "save the attention of one sentence as .npz",
     "info": "describe a model or a preset",
     "cost": "count what a training costs, beside the paper's Table 2",

@@ -40,6 +40,7 @@ def _lines(name: str, header: Header) -> Iterator[str]:
             "revision": about.get("revision"),
             "languages": " to ".join(about.get("languages", ())),
             "positions": about.get("positions"),
+            "task": about.get("task"),
             "data": ", ".join(about.get("data", ())),
             "licence": about.get("licence"),
             "command": f"`{about['command']}`" if "command" in about else None,
@@ -59,6 +60,8 @@ def _lines(name: str, header: Header) -> Iterator[str]:
             yield from _table(f"Scores on {test_set}{of}", _references(score))
     if "doubts" in scores:
         yield from _doubts(scores["doubts"])
+    if "parsing" in scores:
+        yield from _parsing(scores["parsing"])
     if "gold" in scores:
         yield from _gold(scores["gold"])
     recipe = {key: _value(value) for key, value in about.get("training", {}).items()}
@@ -112,6 +115,29 @@ def _doubts(doubts: Mapping[str, Any]) -> Iterator[str]:
             **{name: f"{rate:.0f}%" for name, rate in rates.items() if _is_number(rate)},
         },
     )
+
+
+_TREE_PARTS = {
+    "trees": "",
+    "held_out_words": "held-out combinations of words: ",
+    "held_out_patterns": "held-out patterns: ",
+}
+
+
+def _parsing(scores: Mapping[str, Any]) -> Iterator[str]:
+    rows = {"search": _search(scores)}
+    for part, of in _TREE_PARTS.items():
+        if part in scores:
+            score = scores[part]
+            rows |= {
+                f"{of}sentences": f"{score['sentences']:,}",
+                f"{of}F1": f"{score['f1']:.2f}",
+                f"{of}precision": f"{score['precision']:.2f}",
+                f"{of}recall": f"{score['recall']:.2f}",
+                f"{of}every bracket right": f"{score['exact']:.1f}%",
+                f"{of}repaired": f"{score['repaired']:,}",
+            }
+    yield from _table(f"Labelled brackets of gold trees: {scores['gold']}", rows)
 
 
 def _gold(gold: Mapping[str, Any]) -> Iterator[str]:

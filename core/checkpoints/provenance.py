@@ -173,6 +173,19 @@ _gold = _fields(
     cross_head=_head,
 )
 
+_brackets = _fields(
+    **{"sentences": _whole, "failed": _whole, "repaired": _whole},
+    **dict.fromkeys(("precision", "recall", "f1", "exact"), _number),
+)
+
+
+def _parsing(value: Any) -> bool:
+    """What ``parse --gold`` found, for each part of the gold trees."""
+    return _fields(gold=_text, beam=_whole, alpha=_number)(value) and all(
+        _brackets(part) for part in value.values() if isinstance(part, Mapping)
+    )
+
+
 _CHECKS: dict[str, Check] = {
     **dict.fromkeys(("command", "imported", "source", "revision", "pruned_from", "task"), _text),
     **dict.fromkeys(("licence", "positions"), _optional(_text)),
@@ -187,6 +200,7 @@ _PARTS: dict[str, dict[str, Check]] = {
     "scores": {
         "gold": _gold,
         "doubts": _doubts,
+        "parsing": _parsing,
         "it_head": _optional(_fields(kind=_text, layer=_whole, head=_whole)),
         "*": _score,
     },

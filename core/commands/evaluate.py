@@ -255,6 +255,8 @@ def _run_gold(args: argparse.Namespace) -> dict[str, Any]:
     for name in ("sentences", "pairs"):
         require(getattr(args, name) >= 1, f"--{name}", getattr(args, name), "1 or more")
     checkpoint = _load(args)
+    if checkpoint.provenance.get("task") == "parsing":
+        raise UserError("This model is a parser; score it with `transformer-viz parse --gold`.")
     search = chosen_search(args, checkpoint.provenance)
     report = gold_report(
         checkpoint.model,

@@ -140,7 +140,7 @@ def chosen_search(args: argparse.Namespace, provenance: Mapping[str, Any]) -> Se
 def run(args: argparse.Namespace) -> int:
     """Run the command; raises UserError for an unreadable model or an untranslatable line."""
     require(args.longest >= 1, "--longest", args.longest, "1 or more")
-    given = _given(args)
+    given = given_lines(args)
     from core.checkpoints.opening import open_model
 
     set_speed(args)
@@ -152,7 +152,7 @@ def run(args: argparse.Namespace) -> int:
     search = chosen_search(args, checkpoint.provenance)
     split = splitter(checkpoint, whole_lines=args.whole_lines)
     tokenizer, longest = checkpoint.tokenizer, args.longest
-    texts = _chunks(given) if given is not None else piped(sys.stdin.buffer)
+    texts = chunked(given) if given is not None else piped(sys.stdin.buffer)
     where = "standard input" if given is None else str(args.file or "the arguments")
     chunks = within(([split(text) for text in chunk] for chunk in texts), where, tokenizer, longest)
     if given is not None:
@@ -165,7 +165,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _given(args: argparse.Namespace) -> list[str] | None:
+def given_lines(args: argparse.Namespace) -> list[str] | None:
     """Return the lines, or None if they come through standard input."""
     if args.file is not None:
         from core.corpus.aligned import read_lines
@@ -177,7 +177,8 @@ def _given(args: argparse.Namespace) -> list[str] | None:
     return args.text or None
 
 
-def _chunks(texts: list[str]) -> Iterator[list[str]]:
+def chunked(texts: list[str]) -> Iterator[list[str]]:
+    """Yield the texts in lists of at most ``CHUNK``."""
     for start in range(0, len(texts), CHUNK):
         yield texts[start : start + CHUNK]
 
