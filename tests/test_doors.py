@@ -76,6 +76,7 @@ APP_VALUES = {
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
     *("core.training.probe", "core.training.probe_log", "core.training.run_folder"),
     *("core.training.jsonl", "core.training.lines"),
+    *("core.paper.systems", "core.paper.training_cost", "core.paper.variations"),
     "core.training.schedule",
     "core.analysis.head_csv",
     *("core.corpus.grammar.registry", "core.corpus.spec"),
@@ -130,7 +131,7 @@ FLOORS = (
     {
         *("heatmap", "heads_map", "links", "scores", "positions", "decoding", "compare", "reach"),
         *("architecture", "gates", "heads", "training", "hub", "export", "translation"),
-        *("lessons", "by_hand", "stream"),
+        *("lessons", "by_hand", "stream", "paper"),
     },
     {"shell"},
     {"startup"},

@@ -21,7 +21,9 @@ from core.paper.training_cost import (
     SUSTAINED,
     GpuTime,
     Training,
+    paper_training,
     training_flops,
+    training_of,
 )
 from core.presets import PRESETS, preset
 
@@ -112,9 +114,9 @@ def _found(name: str) -> tuple[ModelConfig, Training]:
     """
     if name in PRESETS:
         config = preset(name)
-        settings = config.training.to_dict()
-        batch = replace(PAPER_BATCH, updates=config.training.steps)
-        return config.model, batch if name in _PAPER_PRESETS else _training(settings)
+        if name in _PAPER_PRESETS:
+            return config.model, paper_training(name)
+        return config.model, training_of(config.training.to_dict())
     path = Path(name)
     if is_folder(path):
         from core.training.run_folder import RunFolder
@@ -123,7 +125,7 @@ def _found(name: str) -> tuple[ModelConfig, Training]:
         config, _ = run.read_record()
         saved = run.saved_update()
         done = {} if saved is None else {"steps": saved}
-        return config.model, _training(config.training.to_dict() | done)
+        return config.model, training_of(config.training.to_dict() | done)
     header = open_header(model_path(name))
     about = header.provenance.get("training")
     if not about:
@@ -132,23 +134,7 @@ def _found(name: str) -> tuple[ModelConfig, Training]:
             "--source-tokens and --target-tokens."
         )
     step = header.provenance.get("step")
-    return header.config, _training(dict(about) | ({} if step is None else {"steps": step}))
-
-
-def _training(settings: dict[str, Any]) -> Training:
-    """The training as its settings allow at most: every batch full."""
-    try:
-        batches = int(settings.get("accumulation", 1))
-        return Training(
-            updates=int(settings["steps"]),
-            source_tokens=float(settings["source_batch_tokens"]) * batches,
-            target_tokens=float(settings["target_batch_tokens"]) * batches,
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise UserError(
-            "The settings of this training lack its updates or batches; give --updates, "
-            "--source-tokens and --target-tokens with a preset of its shape."
-        ) from error
+    return header.config, training_of(dict(about) | ({} if step is None else {"steps": step}))
 
 
 # For people

@@ -9,10 +9,13 @@ of its forward passes. Softmax, norms, dropout and the optimizer are left out, a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from core.analysis.work import pass_work
 from core.config import ModelConfig
+from core.errors import UserError
 
 SUSTAINED = {"K80": 2.8e12, "K40": 3.7e12, "M40": 6.0e12, "P100": 9.5e12}
 """Operations a second that the paper assumes for a GPU, in single precision (footnote 5)."""
@@ -68,6 +71,34 @@ def training_flops(config: ModelConfig, training: Training) -> float:
 
 PAPER_BATCH = Training(updates=100_000, source_tokens=25_000, target_tokens=25_000)
 """The base model's training (sections 5.1 and 5.2); sentences of 25 tokens are our assumption."""
+
+
+def paper_training(name: str) -> Training:
+    """Return how much the paper's own training of "base" or "big" read."""
+    return replace(PAPER_BATCH, updates=_PAPER_UPDATES[name])
+
+
+def training_of(settings: Mapping[str, Any]) -> Training:
+    """Return a training as its settings allow at most: every batch full.
+
+    Raises:
+        UserError: they lack the number of updates or the size of batches.
+    """
+    try:
+        batches = int(settings.get("accumulation", 1))
+        return Training(
+            updates=int(settings["steps"]),
+            source_tokens=float(settings["source_batch_tokens"]) * batches,
+            target_tokens=float(settings["target_batch_tokens"]) * batches,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            "The settings of this training lack its updates or batches; give --updates, "
+            "--source-tokens and --target-tokens with a preset of its shape."
+        ) from error
+
+
+_PAPER_UPDATES = {"base": 100_000, "big": 300_000}
 
 PAPER_TIMES = {
     "base": GpuTime(hours=12, gpus=8, gpu="P100"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from PySide6.QtGui import QColor
 
 from transformer_viz.drawing.axis import AxisScale, places
 from transformer_viz.drawing.head_colors import head_color
-from transformer_viz.drawing.numbers import compact
+from transformer_viz.drawing.numbers import compact, position
 from transformer_viz.drawing.theme import Theme
 
 _HEADROOM = 0.05  # of the range of values, above and below
@@ -31,6 +32,7 @@ class Line:
         raw: [n] values before smoothing, drawn faintly behind.
         dots: mark each point, as of values that are measured now and then.
         dashed: the line is a reference.
+        scattered: the points alone, without a line between them.
         band: [n, 2], the ends of an interval around each value.
         suffix: the unit behind a value that is read off.
     """
@@ -44,6 +46,7 @@ class Line:
     dashed: bool = False
     band: Floats | None = None
     suffix: str = ""
+    scattered: bool = False
 
     def nearest(self, x: float) -> int:
         """Return the index of the point closest to `x`."""
@@ -58,7 +61,7 @@ class Line:
         at = self.nearest(x)
         value = float(self.y[at])
         text = "–" if math.isnan(value) else f"{compact(value)}{self.suffix}"
-        return text if self.x[at] == x else f"{text} at {self.x[at]:,.0f}"
+        return text if self.x[at] == x else f"{text} at {position(float(self.x[at]))}"
 
     def shade(self, theme: Theme) -> QColor:
         """Return the line's colour in a theme."""
@@ -101,6 +104,26 @@ class Ticks:
     texts: tuple[str, ...]
 
 
+class Side(StrEnum):
+    """Where a name stands, seen from its point."""
+
+    LEFT = "left"
+    RIGHT = "right"
+    ABOVE = "above"
+    BELOW = "below"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name beside a point of the plot."""
+
+    x: float
+    y: float
+    text: str
+    side: Side = Side.RIGHT
+    token: str = "soft"
+
+
 @dataclass(frozen=True, slots=True)
 class Plot:
     """All that a line plot shows.
@@ -111,6 +134,7 @@ class Plot:
         suffix: the unit behind each value on the y axis.
         whole: x counts something, so that no value between two numbers is marked.
         rows: names along the x axis in place of its numbers.
+        names: names beside points.
     """
 
     lines: tuple[Line, ...] = ()
@@ -125,6 +149,7 @@ class Plot:
     suffix: str = ""
     whole: bool = True
     rows: tuple[Ticks, ...] = ()
+    names: tuple[Name, ...] = ()
 
     def steps(self) -> Floats:
         """Return every x that some line has, ascending."""
@@ -135,7 +160,8 @@ class Plot:
         if self.rows:
             across = (-0.5, len(self.rows[0].texts) - 0.5)
         elif self.x_range is not None:
-            across = self.x_range
+            first, last = (float(place) for place in places(self.x_range, self.x_scale))
+            across = (first, last)
         else:
             across = _ends([places(line.x, self.x_scale) for line in self.lines])
         if self.y_range is not None:

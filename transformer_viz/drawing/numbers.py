@@ -29,6 +29,11 @@ def compact(value: float) -> str:
     return text.replace("-", "−")
 
 
+def position(value: float) -> str:
+    """A place on an axis of counts, ``120,000``; from a million million on as ``2.3·10¹⁹``."""
+    return f"{value:,.0f}" if abs(value) < 1e12 else compact(value)
+
+
 def percent(part: float, digits: int = 0) -> str:
     """A share of 1 in per cent; no line ends before the sign."""
     return f"{100 * part:.{digits}f}%"

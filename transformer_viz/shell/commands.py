@@ -197,7 +197,7 @@ def _add_view(actions: Actions, window: Window, session: Session, controller: Co
     menu.addSeparator()
     actions.add("next_panel", menu, "&Next panel", partial(window.step_panel, 1), "F6")
     actions.add(
-        "previous_panel", menu, "&Previous panel", partial(window.step_panel, -1), "Shift+F6"
+        "previous_panel", menu, "Pre&vious panel", partial(window.step_panel, -1), "Shift+F6"
     )
     menu.addSeparator()
     window.presentation.add_to(actions)

@@ -14,6 +14,7 @@ from transformer_viz.decoding.decoding import DecodingView
 from transformer_viz.gates.ablation import Ablation
 from transformer_viz.heatmap.heatmap import Heatmap
 from transformer_viz.links.links import Links
+from transformer_viz.paper.paper import PaperView
 from transformer_viz.positions.positions import Positions
 from transformer_viz.reach.reach import ReachView
 from transformer_viz.scores.scores import Scores
@@ -64,5 +65,6 @@ TABS = (
         lambda session, desk: StreamView(session, desk.states, desk.readouts, desk.decoding.walk),
     ),
     ViewTab("by_hand", "B&y hand", lambda session, _desk: ByHand(session)),
+    ViewTab("paper", "&Paper", lambda session, _desk: PaperView(session)),
 )
 VIEW_NAMES = tuple(tab.name for tab in TABS)

@@ -53,8 +53,9 @@ class PlotLegend(pg.GraphicsWidget):
             left = self._left + index % columns * width
             top = index // columns * self._pitch()
             middle = top + metrics.height() / 2
-            painter.setPen(line_pen(line, theme))
-            painter.drawLine(QPointF(left, middle), QPointF(left + _SWATCH, middle))
+            if not line.scattered:
+                painter.setPen(line_pen(line, theme))
+                painter.drawLine(QPointF(left, middle), QPointF(left + _SWATCH, middle))
             if line.dots:
                 painter.setPen(QPen(line.shade(theme), 1.5))
                 painter.setBrush(theme.color("paper"))

@@ -15,7 +15,8 @@ from PySide6.QtGui import QBrush, QFont, QFontMetricsF, QMouseEvent, QPainter, Q
 from PySide6.QtWidgets import QGraphicsItem
 
 from transformer_viz.drawing.axis import AxisScale, places, tick_texts, ticks, value_at
-from transformer_viz.drawing.lines import Line, Mark, Plot, Shaded, Ticks
+from transformer_viz.drawing.lines import Line, Mark, Name, Plot, Shaded, Side, Ticks
+from transformer_viz.drawing.numbers import position
 from transformer_viz.drawing.theme import GRID, LIGHT, Theme, scaled_font
 from transformer_viz.widgets.plot_legend import PlotLegend, line_pen
 
@@ -29,6 +30,13 @@ _GROUND = 0.7  # opacity of the ground behind a mark's name
 _GRID_LINES = 60  # of 255
 _TICK_ROOM = 6 * GRID  # px between two numbers of an axis, at least
 _WIDEST = "888,888"
+# The point of a name's box that lies on its point, right of and below the box's top left corner.
+_ANCHORS = {
+    Side.LEFT: (1.05, 0.5),
+    Side.RIGHT: (-0.05, 0.5),
+    Side.ABOVE: (0.5, 1.2),
+    Side.BELOW: (0.5, -0.2),
+}
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -87,6 +95,8 @@ class PlotScene(pg.GraphicsLayoutWidget):
             self._add_line(line)
         for number, mark in enumerate(plot.marks):
             self._add(self._mark(mark, number))
+        for name in plot.names:
+            self._add(self._name(name))
         self._dress_axes()
         self.legend.show_lines(plot.lines, theme, font)
         if not self._is_zoomed:
@@ -98,7 +108,7 @@ class PlotScene(pg.GraphicsLayoutWidget):
         self._cross.setVisible(x is not None)
         if x is not None:
             self._cross.setValue(float(places(x, self._shown.x_scale)))
-            self._cross.label.setText(f"{x:,.0f}")
+            self._cross.label.setText(position(x))
             self._cross.label.setVisible(not self._shown.rows)
 
     def fit(self) -> None:
@@ -167,7 +177,8 @@ class PlotScene(pg.GraphicsLayoutWidget):
             faint = pg.mkColor(color)
             faint.setAlphaF(_RAW)
             self._add(_curve(x, places(line.raw, plot.y_scale), pg.mkPen(faint, width=1)))
-        curve = _curve(x, places(line.y, plot.y_scale), line_pen(line, self._theme))
+        pen = None if line.scattered else line_pen(line, self._theme)
+        curve = _curve(x, places(line.y, plot.y_scale), pen)
         if line.dots and np.isfinite(line.y).any():
             curve.setSymbol("o")
             curve.setSymbolSize(6)
@@ -195,6 +206,15 @@ class PlotScene(pg.GraphicsLayoutWidget):
         ground.setAlphaF(_GROUND)
         line.label.fill = QBrush(ground)
         return line
+
+    def _name(self, name: Name) -> pg.TextItem:
+        plot = self._shown
+        item = pg.TextItem(
+            name.text, color=self._theme.color(name.token), anchor=_ANCHORS[name.side]
+        )
+        item.setFont(scaled_font(self._font, SMALL))
+        item.setPos(float(places(name.x, plot.x_scale)), float(places(name.y, plot.y_scale)))
+        return item
 
     def _dress_axes(self) -> None:
         plot, theme = self._shown, self._theme
@@ -348,7 +368,7 @@ class _View(pg.ViewBox):
             self.clicked.emit(self.mapToView(event.pos()))  # type: ignore[attr-defined]
 
 
-def _curve(x: np.ndarray, y: np.ndarray, pen: QPen) -> pg.PlotDataItem:
+def _curve(x: np.ndarray, y: np.ndarray, pen: QPen | None) -> pg.PlotDataItem:
     """A line that is as fast with a hundred thousand points as with a thousand, peaks kept."""
     curve = pg.PlotDataItem(x, y, pen=pen, connect="finite", antialias=True)
     curve.setDownsampling(auto=True, method="peak")

@@ -1,0 +1,141 @@
+"""The Paper view: the paper's points, exact counts beside them, keys and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QByteArray, QRect, Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtTest import QTest
+
+from core.presets import preset
+from transformer_viz.drawing.theme import DARK, LIGHT
+from transformer_viz.paper.cost_page import FRENCH, GERMAN, CostPage, cost_plot, own_cost
+from transformer_viz.paper.paper import PaperView
+from transformer_viz.paper.table import ResultTable, Row
+from transformer_viz.paper.variations_page import variations_plot
+from transformer_viz.state.session import ModelInfo, Session
+
+COST, VARIATIONS = range(2)
+
+
+@pytest.fixture
+def view(show: Callable[..., PaperView]) -> PaperView:
+    return show(PaperView(Session()), 1000, 760)
+
+
+def open_model(**provenance: object) -> ModelInfo:
+    config = preset("tiny").model
+    return ModelInfo(
+        name="mine",
+        path=Path("mine.safetensors"),
+        encoder_layers=config.encoder_layers,
+        decoder_layers=config.decoder_layers,
+        encoder_heads=config.encoder_heads,
+        decoder_heads=config.decoder_heads,
+        d_model=config.d_model,
+        config=config,
+        parameters=1,
+        provenance=provenance,
+    )
+
+
+def test_each_pair_has_the_papers_points() -> None:
+    german, french = cost_plot(GERMAN, None), cost_plot(FRENCH, None)
+    assert [len(line.x) for line in german.lines] == [3, 2, 2]
+    assert [len(line.x) for line in french.lines] == [4, 3, 2, 1]
+    at = {name.text: (name.x, name.y) for name in german.names}
+    assert at["Transformer big"] == (2.3e19, 28.4)
+    assert at["ConvS2S ensemble"] == (7.7e19, 26.36)
+    assert "ByteNet" not in at  # the paper gives it no cost
+    assert {(name.x, name.y) for name in french.names} >= {(2.3e19, 41.8), (2.3e19, 41.0)}
+
+
+def test_the_cost_of_the_open_model_is_counted() -> None:
+    settings = {"steps": 9, "source_batch_tokens": 100, "target_batch_tokens": 100}
+    found = own_cost(open_model(training=settings, step=10))
+    twice = own_cost(open_model(training=settings, step=20))
+    assert found is not None
+    assert twice is not None
+    assert found[0] == "mine"
+    assert twice[1] == pytest.approx(2 * found[1])  # what it was trained, not what was planned
+    (mark,) = cost_plot(GERMAN, found).marks
+    assert (mark.text, mark.value) == found
+
+
+@pytest.mark.parametrize("provenance", [{}, {"step": 3}, {"step": 3, "training": {"steps": 3}}])
+def test_a_model_that_does_not_say_how_it_was_trained_has_no_mark(provenance: dict) -> None:
+    assert own_cost(None) is None
+    assert own_cost(open_model(**provenance)) is None
+
+
+def test_the_contradiction_is_said_where_the_figure_is(view: PaperView) -> None:
+    page = view.page
+    assert isinstance(page, CostPage)
+    assert "41.0" not in page.caption.text()
+    QTest.mouseClick(page.pairs.button(FRENCH), Qt.MouseButton.LeftButton)
+    assert "41.8" in page.caption.text()
+    assert "41.0" in page.caption.text()
+    number = next(n for n, row in enumerate(page.table.rows) if row.cells[0] == "Transformer big")
+    assert "section 6.1 says 41.0" in page.table.describe(number)
+
+
+def test_estimate_and_count_stand_beside_each_other(view: PaperView) -> None:
+    rows = {row.cells[0]: row.cells for row in view.page.table.rows}
+    assert rows["base"][1:4] == ("3.3·10¹⁸", "9.5·10¹⁷", "3.4")
+    assert rows["big"][1:4] == ("2.3·10¹⁹", "9.7·10¹⁸", "2.4")
+    assert rows["base"][4] == "12 · 3,600 · 8 P100 · 9.5·10¹²"
+
+
+def test_keys_walk_through_the_table_and_point_into_the_chart(view: PaperView) -> None:
+    table, plot = view.page.table, view.page.plot
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Home)
+    for _ in range(3):
+        QTest.keyClick(table, Qt.Key.Key_Down)
+    assert table.rows[table.current].cells[0] == "GNMT + RL"
+    assert plot.step == 2.3e19
+    assert "BLEU en–de 24.6" in table.accessibleDescription()
+    assert "Transformer big" in plot.describe()  # it has the same cost
+
+
+def test_every_row_of_table_3_is_there_with_an_exact_number_of_parameters(view: PaperView) -> None:
+    view.show_page(VARIATIONS)
+    rows = {row.cells[-1]: row.cells for row in view.page.table.rows if len(row.cells) == 6}
+    assert len(rows) == 1 + 20
+    assert rows["base"][1:5] == ("63,082,496", "65 M", "4.92", "25.8")
+    assert sum(len(line.x) for line in variations_plot().lines) == 20
+    assert view.page.plot.describe_at(5.77) == "no dropout: perplexity 5.77, BLEU 24.6"
+
+
+def test_a_remark_takes_the_whole_row_and_is_no_title(qapp) -> None:
+    table = ResultTable("Table")
+    table.show_rows(
+        [Row(("a", "b"), head=True), Row(("x", "1")), Row(("remark " * 30,)), Row(("y", "2"))]
+    )
+    assert table.describe(3) == "y: b 2"
+    assert table.describe(2) == "remark " * 30
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_every_page_is_exported_with_its_table(view: PaperView, theme, tmp_path: Path) -> None:
+    view.apply_theme(theme)
+    for page in (COST, VARIATIONS):
+        view.show_page(page)
+        size = view.export_size()
+        image = QImage(size, QImage.Format.Format_RGB32)
+        with QPainter(image) as painter:
+            view.paint_export(painter, QRect(0, 0, size.width(), size.height()))
+        last = image.copy(0, size.height() - view.page.table.row_height, 600, 20)
+        colors = {last.pixel(x, y) for x in range(600) for y in range(20)}
+        assert len(colors) > 1  # the last row is inside the picture
+    path = tmp_path / "page.svg"
+    svg = QSvgGenerator()
+    svg.setFileName(str(path))
+    svg.setSize(size)
+    with QPainter(svg) as painter:
+        view.paint_export(painter, QRect(0, 0, size.width(), size.height()))
+    assert "learned positions" in QByteArray(path.read_bytes()).data().decode()

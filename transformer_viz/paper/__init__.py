@@ -1,0 +1,1 @@
+"""The Paper view: what the paper reports, and how it trained."""

@@ -1,0 +1,98 @@
+"""The Paper view: the paper's tables as charts, beside exact counts."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QSize
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from transformer_viz.drawing.theme import GRID, Theme
+from transformer_viz.paper.cost_page import CostPage
+from transformer_viz.paper.page import ResultPage
+from transformer_viz.paper.variations_page import VariationsPage
+from transformer_viz.state.session import Session
+from transformer_viz.widgets.stage_view import StageView
+from transformer_viz.widgets.text_size import set_height
+
+_PAGES = (
+    ("Quality and cost", "Table 2: BLEU against operations of training"),
+    ("Variations", "Table 3: what changes when one part of the base model does"),
+)
+
+
+class PaperView(StageView):
+    """Needs no model; the open one is counted beside the paper's."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.pages: tuple[ResultPage, ...] = (CostPage(session), VariationsPage())
+        self.choice = QButtonGroup(self)
+        self._stack = QStackedWidget()
+        bar = QHBoxLayout()
+        bar.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
+        bar.setSpacing(GRID)
+        for number, (page, (text, tip)) in enumerate(zip(self.pages, _PAGES, strict=True)):
+            button = QPushButton(text)
+            button.setCheckable(True)
+            button.setToolTip(tip)
+            set_height(button, 7 * GRID)
+            self.choice.addButton(button, number)
+            bar.addWidget(button)
+            self._stack.addWidget(page)
+        bar.addStretch(1)
+        self.choice.button(0).setChecked(True)
+        self.choice.idClicked.connect(self.show_page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 3 * GRID, 0, 0)
+        column.setSpacing(2 * GRID)
+        column.addLayout(bar)
+        column.addWidget(self._stack, 1)
+        session.modelChanged.connect(self.invalidate)
+
+    @property
+    def page(self) -> ResultPage:
+        """The page that is shown."""
+        return self.pages[self._stack.currentIndex()]
+
+    def show_page(self, number: int) -> None:
+        """Show one of the pages, counted from 0."""
+        self.choice.button(number).setChecked(True)
+        self._stack.setCurrentIndex(number)
+        self.invalidate()
+
+    def focus_part(self) -> QWidget:
+        return self.page.table
+
+    def apply_theme(self, theme: Theme) -> None:
+        for page in self.pages:
+            page.apply_theme(theme)
+        super().apply_theme(theme)
+
+    def refresh(self) -> None:
+        self.page.refresh()
+
+    # For a file
+
+    @property
+    def has_picture(self) -> bool:
+        return True
+
+    def export_name(self) -> str:
+        return _PAGES[self._stack.currentIndex()][0].lower()
+
+    def export_size(self) -> QSize:
+        return self.page.export_size()
+
+    def paint_export(self, painter: QPainter, rect: QRect) -> None:
+        painter.save()
+        painter.fillRect(rect, self.theme.color("paper"))
+        painter.translate(rect.topLeft())
+        self.page.paint_export(painter, rect.width(), self.theme)
+        painter.restore()
