@@ -44,6 +44,7 @@ COMMANDS = {
     "ablate": "measure what changes when heads are switched off",
     "prune": "make a smaller model by removing heads",
     "distance": "measure how far a model and its heads reach",
+    "layers": "measure the kinds of layers that compete with self-attention",
     "lesson": "list the lessons, check one, or open one in the window",
 }
 

@@ -43,6 +43,7 @@ CORE_DOORS: dict[str, set[str]] = {
         *("core.remote.cache", "core.remote.hub_cache", "core.remote.licences"),
     },
     "core.remote": set(),
+    "core.lab": {"core.model", "core.trace.path_lengths"},
     "core.lessons": {
         *("core.bundled", "core.decoding", "core.model", "core.text", "core.trace"),
         *("core.checkpoints", "core.statistics"),
@@ -71,7 +72,8 @@ APP_VALUES = {
     *("core.counted", "core.errors", "core.files", "core.config", "core.bundled", "core.heads"),
     *("core.decoding.beam_tree", "core.decoding.penalty"),
     *("core.checkpoints.kinds", "core.checkpoints.provenance"),
-    "core.model.product_choice",
+    "core.lab.report",
+    *("core.model.mixers.kinds", "core.model.product_choice"),
     *("core.switches", "core.system"),
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
     *("core.training.probe", "core.training.probe_log", "core.training.run_folder"),

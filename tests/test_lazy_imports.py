@@ -34,6 +34,7 @@ def imported_by(*arguments: str) -> set[str]:
         *("core.errors", "core.files", "core.fields", "core.config", "core.presets"),
         *("core.text.tokens", "core.trace.trace", "core.statistics.rows", "core.trace.npz"),
         *("core.trace.positions", "core.trace.variant", "core.trace.padding"),
+        *("core.lab.path_formula", "core.lab.report", "core.model.mixers.kinds"),
         "core.save_trace",
         "core.trace.row_steps",
         "core.trace.states",

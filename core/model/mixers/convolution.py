@@ -11,11 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.model.mixers.kinds import MixerShape
+from core.model.mixers.kinds import MixerShape, dilation
 from core.model.mixers.mixer import Mixer, State
-
-CYCLE = 5
-"""Layers after which ByteNet's dilations 1, 2, 4, 8, 16 begin again."""
 
 
 class _Kernel(Mixer):
@@ -99,7 +96,7 @@ class DilatedConvolution(_Kernel):
 
     def __init__(self, shape: MixerShape, *, causal: bool, layer: int = 0) -> None:
         half = max(1, shape.d_model // 2)
-        super().__init__(shape, half, half, 2 ** (layer % CYCLE), causal)
+        super().__init__(shape, half, half, dilation(layer), causal)
         self.norms = nn.ModuleList(nn.LayerNorm(size) for size in (shape.d_model, half, half))
         self.inner, self.outer = nn.Linear(shape.d_model, half), nn.Linear(half, shape.d_model)
 

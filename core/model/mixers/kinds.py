@@ -144,6 +144,11 @@ MIXERS = (
 )
 
 
+def dilation(layer: int) -> int:
+    """Return the dilation of ByteNet's layer, counted from 0: 1, 2, 4, 8, 16, and again."""
+    return 1 << layer % 5
+
+
 def mixer_kind(name: str) -> MixerKind:
     """Return the kind of this name.
 

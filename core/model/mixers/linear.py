@@ -49,7 +49,6 @@ class LinearAttention(Mixer):
     def __init__(self, shape: MixerShape, *, causal: bool, layer: int = 0) -> None:
         super().__init__()
         self.causal = causal
-        self.carries = causal
         d = shape.d_head
         self.block = SelfAttention(shape.d_model, range(shape.heads), d, d, bias=True)
 

@@ -7,6 +7,7 @@ R rank of the step's projection.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -17,37 +18,69 @@ from core.model.mixers.kinds import MixerShape
 from core.model.mixers.mixer import Bidirectional, Mixer, State
 
 _TAPS = 4  # of the short convolution
+_CHUNK = 16  # positions
 _SLOWEST, _FASTEST = 1e-3, 0.1  # Δ at first
 
 
-class _Scan(torch.autograd.Function):
-    """h_t = a_t h_{t−1} + b_t, time first; its gradient is the same recurrence, backwards."""
+class _SelectiveScan(torch.autograd.Function):
+    """The scan in chunks that fit a processor's cache, time first.
+
+    Only the state before each chunk is kept; the backward pass computes the others again.
+    """
 
     @staticmethod
-    def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
-        h = torch.empty_like(b)
-        h[0] = b[0]
-        for t in range(1, len(a)):
-            torch.addcmul(b[t], a[t], h[t - 1], out=h[t])
-        ctx.save_for_backward(a, h)
-        return h
+    def forward(ctx: Any, u: Tensor, delta: Tensor, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+        y = torch.empty_like(u)
+        h = u.new_zeros(*u.shape[1:], a.shape[1])
+        starts = []
+        for part in _chunks(len(u)):
+            starts.append(h)
+            _decay, states = _states(h, u[part], delta[part], a, b[part])
+            torch.matmul(states, c[part][..., None], out=y[part][..., None])
+            h = states[-1].clone()
+        ctx.save_for_backward(u, delta, a, b, c, torch.stack(starts))
+        return y
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor]:
-        a, h = ctx.saved_tensors
-        g = gradients[0].clone(memory_format=torch.contiguous_format)
-        for t in range(len(a) - 2, -1, -1):
-            g[t].addcmul_(a[t + 1], g[t + 1])
-        of_a = torch.empty_like(a)
-        of_a[0] = 0
-        torch.mul(g[1:], h[:-1], out=of_a[1:])
-        return of_a, g
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:
+        """g_t = C_t ȳ_t + e^{Δ_{t+1} A} g_{t+1} is the gradient by h_t; all others follow."""
+        u, delta, a, b, c, starts = ctx.saved_tensors
+        of_y = gradients[0]
+        of_u, of_delta, of_b, of_c = (torch.empty_like(one) for one in (u, delta, b, c))
+        of_a = torch.zeros_like(a)
+        later = torch.zeros_like(starts[0])
+        chunks = list(_chunks(len(u)))
+        for part, start in zip(reversed(chunks), reversed(starts.unbind()), strict=True):
+            decay, states = _states(start, u[part], delta[part], a, b[part])
+            g = of_y[part][..., None] * c[part][:, :, None]
+            of_c[part] = (of_y[part][:, :, None] @ states)[:, :, 0]
+            g[-1] += later
+            for t in range(len(g) - 2, -1, -1):
+                g[t].addcmul_(decay[t + 1], g[t + 1])
+            later = decay[0] * g[0]
+            taken = delta[part] * u[part]
+            of_b[part] = (taken[:, :, None] @ g)[:, :, 0]
+            of_taken = (g @ b[part][..., None])[..., 0]
+            before = torch.cat([start[None], states[:-1]])
+            of_exponent = decay.mul_(g).mul_(before)  # of Δ A
+            of_u[part] = of_taken * delta[part]
+            of_delta[part] = torch.einsum("tbdn,dn->tbd", of_exponent, a) + of_taken * u[part]
+            of_a += (of_exponent * delta[part][..., None]).sum((0, 1))
+        return of_u, of_delta, of_a, of_b, of_c
 
 
-def scan(a: Tensor, b: Tensor) -> Tensor:
-    """Return h with h_t = a_t h_{t−1} + b_t and h_{−1} = 0; all [n, …], time first."""
-    found: Tensor = _Scan.apply(a, b)  # type: ignore[no-untyped-call]
-    return found
+def _chunks(n: int) -> Iterator[slice]:
+    for start in range(0, n, _CHUNK):
+        yield slice(start, min(n, start + _CHUNK))
+
+
+def _states(h: Tensor, u: Tensor, delta: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Return e^{Δ_t A} and h_t for a chunk that begins after h; [t, B, D, N] each."""
+    decay = torch.exp_(delta[..., None] * a)
+    states = (delta * u)[..., None] * b[:, :, None]
+    for t in range(len(states)):
+        h = states[t].addcmul_(decay[t], h)
+    return decay, states
 
 
 def selective_scan(u: Tensor, delta: Tensor, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
@@ -55,10 +88,9 @@ def selective_scan(u: Tensor, delta: Tensor, a: Tensor, b: Tensor, c: Tensor) ->
 
     u, delta [B, n, D], a [D, N], b and c [B, n, N] → [B, n, D].
     """
-    step, taken = delta.transpose(0, 1), (delta * u).transpose(0, 1)  # [n, B, D]
-    decay = torch.exp(step[..., None] * a)  # [n, B, D, N]
-    h = scan(decay, taken[..., None] * b.transpose(0, 1)[:, :, None])
-    return (h @ c.transpose(0, 1)[..., None])[..., 0].transpose(0, 1)
+    rows = [part.transpose(0, 1).contiguous() for part in (u, delta, b, c)]
+    y: Tensor = _SelectiveScan.apply(rows[0], rows[1], a, rows[2], rows[3])  # type: ignore[no-untyped-call]
+    return y.transpose(0, 1)
 
 
 class SelectiveStateSpace(Mixer):

@@ -12,7 +12,7 @@ from core.model.mixers.attention import Attention
 from core.model.mixers.convolution import DilatedConvolution, GatedConvolution
 from core.model.mixers.kinds import MixerShape
 from core.model.mixers.linear import LinearAttention, causal_sums, feature
-from core.model.mixers.mamba import SelectiveStateSpace, scan, selective_scan
+from core.model.mixers.mamba import SelectiveStateSpace, selective_scan
 from core.model.mixers.mixer import projected
 from core.model.mixers.recurrent import gru_cell, lstm_cell
 from core.model.mixers.sparse import BigBird, Longformer, Restricted, attend_band, band_pairs
@@ -158,17 +158,23 @@ def test_a_mamba_block() -> None:
 
 
 def test_a_scan_and_its_gradient_are_a_plain_loops() -> None:
+    """Longer than two chunks, and no multiple of one."""
     torch.manual_seed(3)
-    a, b = (torch.rand(12, 2, 3, dtype=torch.float64, requires_grad=True) for _ in range(2))
-    wanted = torch.randn(12, 2, 3, dtype=torch.float64)
-    h, found = torch.zeros(2, 3, dtype=torch.float64), []
-    for t in range(12):
-        h = a[t] * h + b[t]
-        found.append(h)
-    loop = torch.stack(found)
-    torch.testing.assert_close(scan(a, b), loop)
-    expected = torch.autograd.grad((loop * wanted).sum(), (a, b))
-    torch.testing.assert_close(torch.autograd.grad((scan(a, b) * wanted).sum(), (a, b)), expected)
+    n, shapes = 37, {"u": (2, 37, 3), "delta": (2, 37, 3), "a": (3, 4), "b": (2, 37, 4)}
+    given = [torch.rand(shape, dtype=torch.float64) for shape in (*shapes.values(), (2, n, 4))]
+    u, delta, a, b, c = (one.requires_grad_() for one in given)
+    h, found = torch.zeros(2, 3, 4, dtype=torch.float64), []
+    for t in range(n):
+        decay = torch.exp(-delta[:, t, :, None] * a)
+        h = decay * h + (delta[:, t] * u[:, t])[..., None] * b[:, t, None]
+        found.append((h * c[:, t, None]).sum(-1))
+    loop, scanned = torch.stack(found, 1), selective_scan(u, delta, -a, b, c)
+    torch.testing.assert_close(scanned, loop)
+    wanted = torch.randn(2, n, 3, dtype=torch.float64)
+    expected = torch.autograd.grad((loop * wanted).sum(), (u, delta, a, b, c))
+    torch.testing.assert_close(
+        torch.autograd.grad((scanned * wanted).sum(), (u, delta, a, b, c)), expected
+    )
 
 
 def dense(mixer: Restricted | BigBird, x: Tensor, allowed: Tensor) -> Tensor:
