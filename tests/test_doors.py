@@ -52,7 +52,10 @@ CORE_DOORS: dict[str, set[str]] = {
         *("core.config", "core.model", "core.text", "core.corpus", "core.parsing"),
         *("core.decoding", "core.trace", "core.checkpoints"),
     },
-    "core.paper": {"core.config", "core.analysis"},
+    "core.paper": {
+        *("core.config", "core.analysis", "core.presets", "core.training.config"),
+        "core.checkpoints.header",
+    },
     "core.analysis": {
         *("core.config", "core.model", "core.text", "core.corpus"),
         *("core.decoding", "core.trace", "core.statistics", "core.evaluation"),

@@ -102,7 +102,7 @@ def configuration(args: argparse.Namespace) -> RunConfig:
         changes["start_from"] = str(model_path(args.start_from).absolute())
     for name in ("data", "validation"):
         if getattr(args, name) is not None:
-            changes[name] = [_absolute(spec) for spec in getattr(args, name)]
+            changes[name] = [absolute(spec) for spec in getattr(args, name)]
     return _named(args.configuration).with_settings(changes)
 
 
@@ -150,8 +150,8 @@ def _setting(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _absolute(spec: str) -> str:
-    """Make the paths absolute, so that the run can be resumed from another folder."""
+def absolute(spec: str) -> str:
+    """Make a source's paths absolute, so that the run can be resumed from another folder."""
     if spec == GRAMMAR:
         return spec
     parts = [spec] if is_file(spec) else spec.split(",")
