@@ -20,6 +20,7 @@ import pytest
 from core import cli
 from core.corpus.grammar.generate import generate
 from core.lessons.library import find_lesson
+from core.parsing.gold import gold_tree
 from tests.core.checkpoints.marian_folders import save_marian_folder
 from transformer_viz.startup import launch
 
@@ -40,6 +41,7 @@ SMALLER = {
     "heads": ("--sentences", "8"),
     "distance": ("--sentences", "4"),
     "ablate": ("--sentences", "4"),
+    "parse": ("--sentences", "5", "--beam", "2"),
 }
 MADE = ("--model", "made/model.safetensors")
 
@@ -76,6 +78,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         made = ["train", "tiny", "--out", "made", "--steps", "5", *CPU, "--set", *SMALL]
         assert cli.main([*made, "checkpoint_every=1", "keep_checkpoints=5"]) == 0
+        made[3] = "parser"
+        assert cli.main([*made, "task=parsing"]) == 0
+    for name in ("TRAIN.mrg", "TEST.mrg"):
+        trees = [str(gold_tree(one)) for one in generate(60, seed=len(name))]
+        (folder / name).write_text("\n".join(trees), encoding="utf-8")
     return folder
 
 
@@ -96,6 +103,7 @@ def words_of(command: str) -> list[str]:
     words = [found for word in words for found in sorted(glob.glob(word)) or [word]]
     stands_for = {
         **{"MODEL": "made/model.safetensors", "M": "made/model.safetensors", "PATH": "FOLDER"},
+        **{"PARSER": "parser/model.safetensors"},
         **{"PRESET": "base", "SEED": "2", "RUN/model.safetensors": "made/model.safetensors"},
     }
     if words[0] == "average":

@@ -91,6 +91,7 @@ APP_VALUES = {
     "core.analysis.verdict",
     *("core.lessons.lesson", "core.lessons.library", "core.lessons.measures"),
     "core.lessons.question",
+    *("core.parsing.linear", "core.parsing.score", "core.parsing.trees"),
     *("core.statistics.leaks", "core.statistics.registry", "core.statistics.rows"),
     *(
         "core.text.passage",
@@ -136,7 +137,7 @@ FLOORS = (
     {
         *("heatmap", "heads_map", "links", "scores", "positions", "decoding", "compare", "reach"),
         *("architecture", "gates", "heads", "training", "hub", "export", "translation"),
-        *("lessons", "by_hand", "stream", "paper"),
+        *("lessons", "by_hand", "stream", "paper", "tree"),
     },
     {"shell"},
     {"startup"},

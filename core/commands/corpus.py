@@ -8,6 +8,7 @@ import json
 from core.corpus.grammar.draft import SPLITS, TRAIN
 from core.corpus.grammar.generate import generate
 from core.errors import UserError
+from core.parsing.gold import gold_tree
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="include the words added for models that also translate ordinary text",
     )
-    parser.add_argument(
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--trees",
+        action="store_true",
+        help="print the English side as bracketed trees with part-of-speech tags",
+    )
+    form.add_argument(
         "--jsonl",
         action="store_true",
         help="print JSON lines with words, alignment, trees and gold annotations",
@@ -43,7 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print source TAB target, or a JSON object per line; raises UserError for wrong values."""
+    """Print source TAB target, a tree or a JSON object per line; raises UserError for a wrong
+    value."""
     if args.count < 0:
         raise UserError(f"--count {args.count} is negative; use 0 or more.")
     families = [args.family] if args.family else None
@@ -53,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
     for sentence in sentences:
         if args.jsonl:
             print(json.dumps(sentence.to_dict(), ensure_ascii=False))
+        elif args.trees:
+            print(gold_tree(sentence))
         else:
             print(f"{sentence.source}\t{sentence.target}")
     return 0

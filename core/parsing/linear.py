@@ -87,6 +87,7 @@ class Repairs:
 @dataclass(slots=True)
 class _Open:
     label: str
+    token: int = -1
     children: list[Tree] = field(default_factory=list)
 
 
@@ -98,8 +99,8 @@ def rebuilt(
     Every line of tokens gives a tree. The rule: ``/X`` closes the innermost open ``X`` and all
     that is open inside it, and is ignored where no ``X`` is open; the end closes everything; tags
     beyond the last word, constituents without a word and those in more than ``DEEPEST`` others are
-    dropped; words beyond the last tag
-    are put under the root with the tag ``XX``; several roots, or a bare tag as root, get an ``S``.
+    dropped; words beyond the last tag are put under the root with the tag ``XX``; several roots, or
+    a bare tag as root, get an ``S``.
 
     Args:
         labels: the constituents; any other token that does not begin with a slash is a tag.
@@ -108,14 +109,15 @@ def rebuilt(
     top = _Open(TOP)
     stack = [top]
     used = 0
-    for token in tokens:
+    for place, token in enumerate(tokens):
         if token in known and len(stack) > DEEPEST:
             repairs.empty += 1
         elif token in known:
-            stack.append(_Open(token))
+            stack.append(_Open(token, place))
         elif not token.startswith(CLOSING):
             if used < len(words):
-                stack[-1].children.append(Tree(token, word=words[used]))
+                leaf = Tree(token, word=words[used], tokens=(place, place))
+                stack[-1].children.append(leaf)
                 used += 1
             else:
                 repairs.surplus_tags += 1
@@ -127,7 +129,7 @@ def rebuilt(
             while stack[-1].label != label:
                 repairs.unclosed += 1
                 _close(stack, repairs)
-            _close(stack, repairs)
+            _close(stack, repairs, place)
     while len(stack) > 1:
         repairs.unclosed += 1
         _close(stack, repairs)
@@ -136,10 +138,11 @@ def rebuilt(
     return Tree(TOP, (_rooted(top.children, rest, repairs),)), repairs
 
 
-def _close(stack: list[_Open], repairs: Repairs) -> None:
+def _close(stack: list[_Open], repairs: Repairs, token: int = -1) -> None:
     done = stack.pop()
     if done.children:
-        stack[-1].children.append(Tree(done.label, tuple(done.children)))
+        node = Tree(done.label, tuple(done.children), tokens=(done.token, token))
+        stack[-1].children.append(node)
     else:
         repairs.empty += 1
 
@@ -147,6 +150,6 @@ def _close(stack: list[_Open], repairs: Repairs) -> None:
 def _rooted(roots: list[Tree], rest: list[Tree], repairs: Repairs) -> Tree:
     if len(roots) == 1 and not roots[0].is_leaf:
         (root,) = roots
-        return Tree(root.label, (*root.children, *rest))
+        return Tree(root.label, (*root.children, *rest), tokens=root.tokens)
     repairs.roots = 1
     return Tree(ROOT, (*roots, *rest))

@@ -22,12 +22,15 @@ _PART = re.compile(r"[()]|[^\s()]+")
 class Tree:
     """A constituent with a label and children, or a leaf: a word under its part-of-speech tag.
 
-    ``word`` is None for a constituent, and ``children`` is empty for a leaf.
+    ``word`` is None for a constituent, and ``children`` is empty for a leaf. ``tokens`` are the
+    places of the tokens that opened and closed it in the linear form that it was rebuilt from; -1
+    stands for one that was not there. Trees are equal without regard to them.
     """
 
     label: str
     children: tuple[Tree, ...] = ()
     word: str | None = None
+    tokens: tuple[int, int] = field(default=(-1, -1), compare=False)
 
     @property
     def is_leaf(self) -> bool:

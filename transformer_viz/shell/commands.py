@@ -201,7 +201,7 @@ def _add_view(actions: Actions, window: Window, session: Session, controller: Co
     )
     menu.addSeparator()
     window.presentation.add_to(actions)
-    actions.add("full_screen", menu, "F&ull screen", window.toggle_full_screen, "F11")
+    actions.add("full_screen", menu, "&Full screen", window.toggle_full_screen, "F11")
 
 
 def _add_help(actions: Actions, help_: HelpCommands) -> None:

@@ -21,6 +21,7 @@ from transformer_viz.scores.scores import Scores
 from transformer_viz.shell.controller import Controller
 from transformer_viz.state.session import Session
 from transformer_viz.stream.stream import StreamView
+from transformer_viz.tree.tree import TreeView
 from transformer_viz.widgets.actions import plain
 from transformer_viz.widgets.stage_view import StageView
 
@@ -57,7 +58,7 @@ TABS = (
     ),
     ViewTab("ablation", "A&blation", lambda session, desk: Ablation(session, desk.gating)),
     ViewTab(
-        "architecture", "Architectur&e", lambda session, desk: Architecture(session, desk.states)
+        "architecture", "Architect&ure", lambda session, desk: Architecture(session, desk.states)
     ),
     ViewTab(
         "stream",
@@ -66,5 +67,6 @@ TABS = (
     ),
     ViewTab("by_hand", "B&y hand", lambda session, _desk: ByHand(session)),
     ViewTab("paper", "&Paper", lambda session, _desk: PaperView(session)),
+    ViewTab("tree", "Tr&ee", lambda session, _desk: TreeView(session)),
 )
 VIEW_NAMES = tuple(tab.name for tab in TABS)

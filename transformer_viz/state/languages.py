@@ -19,13 +19,16 @@ class Sides(NamedTuple):
 TRAINED = Sides("English", "German")
 """Of the models that this program trains."""
 
+PARSED = Sides("English", "Tree")
+"""Of the parsers among them."""
+
 UNKNOWN = Sides("Source", "Target")
 
 
 def sides(model: ModelInfo | None) -> Sides:
     """What a model translates from and to, by name, as far as its file says it."""
     if model is None or "imported" not in model.provenance:
-        return TRAINED
+        return PARSED if model is not None and model.tree_labels else TRAINED
     codes = model.provenance.get("languages", ())
     return Sides(*map(language_name, codes)) if len(codes) == 2 else UNKNOWN
 

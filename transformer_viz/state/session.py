@@ -70,6 +70,12 @@ class ModelInfo:
         form: str = self.provenance.get("decoding", {}).get("penalty", "gnmt")
         return form
 
+    @property
+    def tree_labels(self) -> tuple[str, ...]:
+        """The constituents that a parser writes; none for a model that translates."""
+        parses = self.provenance.get("task") == "parsing"
+        return tuple(self.provenance.get("labels", ())) if parses else ()
+
     def has(self, head: Head) -> bool:
         encoder = head.kind is AttentionKind.ENCODER_SELF
         layers = self.encoder_layers if encoder else self.decoder_layers

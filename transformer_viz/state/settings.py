@@ -44,7 +44,7 @@ from transformer_viz.state.options import (
 from transformer_viz.state.selection import Selection
 
 VERSION = 1
-MAX_BEAM = 16
+MAX_BEAM = 32
 MAX_ALPHA = 2.0
 RECENT_FILES = 10
 HISTORY = 30

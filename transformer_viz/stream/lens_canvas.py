@@ -14,8 +14,8 @@ from transformer_viz.stream.draw_lens import (
     lay_out_lens,
     layer_name,
 )
-from transformer_viz.stream.scrolled_picture import ScrolledPicture
 from transformer_viz.widgets.accessibility import announce
+from transformer_viz.widgets.scrolled_picture import ScrolledPicture
 from transformer_viz.words.wording import token_name
 
 

@@ -7,8 +7,8 @@ from PySide6.QtGui import QKeyEvent, QPainter
 
 from transformer_viz.engine.readings import Pushes
 from transformer_viz.stream.draw_pushes import draw_pushes, pushes_in_words, pushes_size
-from transformer_viz.stream.scrolled_picture import ScrolledPicture
 from transformer_viz.widgets.accessibility import announce
+from transformer_viz.widgets.scrolled_picture import ScrolledPicture
 
 
 class PushesCanvas(ScrolledPicture):

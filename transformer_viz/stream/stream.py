@@ -30,11 +30,11 @@ from transformer_viz.state.walk import DECODER_KINDS, Walk
 from transformer_viz.stream.lens_canvas import LensCanvas
 from transformer_viz.stream.pushes_canvas import PushesCanvas
 from transformer_viz.stream.readouts import Readouts
-from transformer_viz.stream.scrolled_picture import ScrolledPicture
 from transformer_viz.stream.token_canvas import TokenCanvas
 from transformer_viz.stream.token_stream import TokenStream, token_stream
 from transformer_viz.widgets.elided_label import ElidedLabel
 from transformer_viz.widgets.placeholder import Placeholder
+from transformer_viz.widgets.scrolled_picture import ScrolledPicture
 from transformer_viz.widgets.stage_view import StageView
 from transformer_viz.widgets.style import set_role
 from transformer_viz.widgets.text_line import label

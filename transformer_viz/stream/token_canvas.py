@@ -21,9 +21,9 @@ from transformer_viz.stream.draw_token_stream import (
     source_rects,
     stream_height,
 )
-from transformer_viz.stream.scrolled_picture import ScrolledPicture
 from transformer_viz.stream.token_stream import Step, TokenStream
 from transformer_viz.widgets.accessibility import announce
+from transformer_viz.widgets.scrolled_picture import ScrolledPicture
 from transformer_viz.words.wording import head_name
 
 

@@ -74,7 +74,8 @@ class TranslationDoubts(QObject):
     def _on_model(self, model: ModelInfo | None) -> None:
         about = {} if model is None else model.provenance
         self._seen = SeenWords.of_model(about)
-        self._function_words = None if model is None else function_words(source_language(about))
+        translates = model is not None and not model.tree_labels
+        self._function_words = function_words(source_language(about)) if translates else None
         self._threshold = threshold_of(about)
         self._stop()
 

@@ -56,6 +56,15 @@ def test_any_tokens_give_a_tree_over_exactly_the_words(tokens: list[str], words:
             assert linearised(tree) == tokens
 
 
+def test_nodes_know_their_tokens() -> None:
+    tree, _ = rebuilt(["NP", "DT", "NN", "/NP", "VP", "VBZ", "/VP", "."], WORDS, LABELS)
+    (root,) = tree.children
+    assert root.tokens == (-1, -1)  # it was put around
+    assert [child.tokens for child in root.children] == [(0, 3), (4, 6), (7, 7)]
+    unclosed, _ = rebuilt(["S", "NP", "DT", "NN"], WORDS[:2], LABELS)
+    assert [node.tokens for node in unclosed.children[0].constituents()] == [(0, -1), (1, -1)]
+
+
 @pytest.mark.parametrize(
     ("tokens", "tree", "repaired"),
     [

@@ -41,6 +41,8 @@ def test_a_token_is_named_with_its_code() -> None:
         ({"imported": "MarianMT folder x", "languages": ["fr", "eng"]}, ("French", "English")),
         ({"imported": "MarianMT folder x", "languages": ["fr"]}, UNKNOWN),
         ({"imported": "Marian model x"}, UNKNOWN),
+        ({"task": "parsing", "labels": ["NP"]}, ("English", "Tree")),
+        ({"labels": ["NP"]}, TRAINED),
     ],
 )
 def test_both_sides_are_called_by_their_languages(

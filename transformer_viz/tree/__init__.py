@@ -1,0 +1,1 @@
+"""The Tree view: the constituency tree that a parser writes, and what its brackets look at."""
