@@ -188,7 +188,7 @@ def _add_view(actions: Actions, window: Window, session: Session, controller: Co
     for color_map in ColorMap:
         actions.add(
             f"color_map_{color_map}",
-            actions.menu("&View", "&Colour map"),
+            actions.menu("&View", "Colour m&ap"),
             f"&{color_map.capitalize()}",
             partial(change, color_map=color_map),
             group=colors,

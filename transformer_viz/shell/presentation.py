@@ -55,13 +55,13 @@ class Presentation(QObject):
         actions.add("text_usual", menu, "&System default", self._reset, "Ctrl+0")
         menu = actions.menu("&View")
         for name, text, key in (
-            ("heads_map", "He&ads map", "F9"),
+            ("heads_map", "Hea&ds map", "F9"),
             ("inspector", "&Inspector", "F10"),
         ):
             action = actions.add(f"show_{name}", menu, text, partial(self._switch, name), key)
             action.setCheckable(True)
             self._panels[name] = action
-        text = "Current vie&w in full screen"
+        text = "&Current view in full screen"
         self._alone = actions.add("view_alone", menu, text, self.switch_alone, "Shift+F11")
         self._alone.setCheckable(True)
 

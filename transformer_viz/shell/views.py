@@ -51,7 +51,7 @@ TABS = (
     ViewTab("links", "&Links", lambda session, desk: Links(session, desk.quantities)),
     ViewTab("scores", "&Scores", lambda session, _desk: Scores(session)),
     ViewTab("positions", "Positi&ons", lambda session, desk: Positions(session, desk.what_if)),
-    ViewTab("decoding", "&Decoding", lambda session, desk: DecodingView(session, desk.decoding)),
+    ViewTab("decoding", "Decodin&g", lambda session, desk: DecodingView(session, desk.decoding)),
     ViewTab("compare", "Co&mpare", lambda session, desk: Compare(session, desk.comparison)),
     ViewTab(
         "reach", "&Reach", lambda session, desk: ReachView(session, desk.stretching, desk.distance)
