@@ -95,12 +95,13 @@ class Decoding(QObject):
     def search(self) -> Search:
         """The beam search that is set, even while greedy search is in use."""
         settings = self._settings()
-        return Search(settings.beam_size, settings.alpha)
+        return Search(settings.beam_size, settings.alpha, settings.penalty)
 
     @property
     def penalty(self) -> str:
-        """The form of the length penalty of the model that made the hypotheses."""
-        return "gnmt" if self._model is None else self._model.penalty
+        """The form of the length penalty: what is set, else that of the model that made the
+        hypotheses."""
+        return self.search.form(self._model)
 
     @property
     def is_greedy(self) -> bool:

@@ -36,6 +36,7 @@ from transformer_viz.engine.sentence_effect import SentenceEffect, WholeSentence
 from transformer_viz.engine.worker import Context
 from transformer_viz.state.gates import Gates
 from transformer_viz.state.hypotheses import Candidate
+from transformer_viz.state.options import Penalty
 from transformer_viz.state.session import ModelInfo, Search
 
 if TYPE_CHECKING:
@@ -539,7 +540,10 @@ def _config(checkpoint: Checkpoint, search: Search) -> SearchConfig:
     """What was set in the window, and for the rest what the model brings along."""
     from core.decoding.config import SearchConfig
 
-    return SearchConfig.of_model(checkpoint.provenance, beam=search.beam, alpha=search.alpha)
+    penalty = None if search.penalty is Penalty.MODEL else search.penalty
+    return SearchConfig.of_model(
+        checkpoint.provenance, beam=search.beam, alpha=search.alpha, penalty=penalty
+    )
 
 
 def _info(kind: Kind, path: Path, checkpoint: Checkpoint) -> ModelInfo:

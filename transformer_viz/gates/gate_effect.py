@@ -15,6 +15,7 @@ from transformer_viz.engine.child import Child
 from transformer_viz.engine.measuring import UNREADABLE, read_progress
 from transformer_viz.state.gates import Gates
 from transformer_viz.state.languages import TRAINED, sides
+from transformer_viz.state.options import Penalty
 from transformer_viz.state.session import Search, Session
 
 PAUSE = 1_000  # ms for which the gates stand still before they are measured
@@ -95,9 +96,14 @@ class Question:
         return [
             *("ablate", "--model", str(self.model), *heads),
             *(f"--corpus={self.sample.corpus}", f"--sentences={self.sample.sentences}"),
-            *(f"--beam={beam}", f"--alpha={alpha}", "--json"),
+            *(f"--beam={beam}", f"--alpha={alpha}", *self._penalty, "--json"),
             *([] if kept is None else ["--keep", str(kept)]),
         ]
+
+    @property
+    def _penalty(self) -> list[str]:
+        penalty = self.search.penalty
+        return [] if penalty is Penalty.MODEL else [f"--penalty={penalty}"]
 
 
 class GateEffect(QObject):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,8 @@ from transformer_viz.shell.help_commands import HelpCommands
 from transformer_viz.shell.menus import DocumentMenus
 from transformer_viz.shell.quantity_commands import add_quantities
 from transformer_viz.shell.views import TABS
-from transformer_viz.state.options import ColorMap, ThemeChoice
-from transformer_viz.state.session import Search, Session
+from transformer_viz.state.options import ColorMap, Penalty, ThemeChoice
+from transformer_viz.state.session import Session
 from transformer_viz.widgets.actions import Actions
 
 if TYPE_CHECKING:
@@ -66,6 +67,14 @@ def _add_file(actions: Actions, window: Window, documents: DocumentMenus) -> Non
     actions.add("quit", menu, "&Quit", window.close, "Ctrl+Q")
 
 
+_PENALTIES = {
+    Penalty.MODEL: "As the &model has it",
+    Penalty.GNMT: "&GNMT: ((5 + tokens) / 6)^α",
+    Penalty.LENGTH: "&Length: tokens^α",
+    Penalty.NONE: "&None",
+}
+
+
 def _add_text(
     actions: Actions,
     window: Window,
@@ -74,7 +83,10 @@ def _add_text(
     documents: DocumentMenus,
 ) -> None:
     def search_by(beam: int) -> None:
-        controller.set_search(Search(beam, controller.settings.alpha))
+        controller.set_search(replace(controller.search, beam=beam))
+
+    def penalise(penalty: Penalty) -> None:
+        controller.set_search(replace(controller.search, penalty=penalty))
 
     menu = actions.menu("&Text")
     history = window.history
@@ -106,6 +118,15 @@ def _add_text(
         "Ctrl+B",
         group=group,
     )
+    penalties = QActionGroup(window)
+    for penalty, text in _PENALTIES.items():
+        actions.add(
+            f"penalty_{penalty}",
+            actions.menu("&Text", "&Length penalty"),
+            text,
+            partial(penalise, penalty),
+            group=penalties,
+        )
 
 
 def _add_sentences(actions: Actions, controller: Controller, session: Session) -> None:

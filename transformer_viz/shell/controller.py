@@ -122,7 +122,7 @@ class Controller(Explorer):
 
     @property
     def search(self) -> Search:
-        return Search(self._settings.beam, self._settings.alpha)
+        return Search(self._settings.beam, self._settings.alpha, self._settings.penalty)
 
     @property
     def loading(self) -> bool:
@@ -325,7 +325,7 @@ class Controller(Explorer):
             self.hangs |= not part.close(max(0.0, end - time.monotonic()))
 
     def _set_search(self, search: Search) -> None:
-        changes = {"beam": search.beam, "alpha": search.alpha}
+        changes = {"beam": search.beam, "alpha": search.alpha, "penalty": search.penalty}
         if search.beam > 1:
             changes["beam_size"] = search.beam
         self.change_settings(**changes)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.state.languages import sides
+from transformer_viz.state.options import Penalty
 from transformer_viz.state.session import ModelInfo, Search, Session
 from transformer_viz.state.settings import MAX_ALPHA, MAX_BEAM
 from transformer_viz.widgets.elided_label import ElidedLabel
@@ -60,7 +61,7 @@ class ModelBar(QWidget):
         )
         self.alpha_box.setPrefix("α ")
         self.alpha_box.setAccessibleName("Length penalty alpha")
-        self.alpha_box.setToolTip("Length penalty α: 0 favours short translations")
+        self._penalty = Penalty.MODEL
         keys = palette.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         find = QPushButton(f"Find a command…    {keys}", self)
         find.setAccessibleName("Find a command")
@@ -94,7 +95,7 @@ class ModelBar(QWidget):
     @property
     def search(self) -> Search:
         beam = self.size_box.value() if self.beam.isChecked() else 1
-        return Search(beam, round(self.alpha_box.value(), 1))
+        return Search(beam, round(self.alpha_box.value(), 1), self._penalty)
 
     def set_search(self, search: Search, beam_size: int) -> None:
         """Show a search without asking for it; `beam_size` waits behind the beam button."""
@@ -103,7 +104,9 @@ class ModelBar(QWidget):
             box.setValue(value)
             box.blockSignals(False)
         (self.beam if search.beam > 1 else self.greedy).setChecked(True)
+        self._penalty = search.penalty
         self._enable()
+        self._explain_alpha()
 
     def apply_theme(self, theme: Theme) -> None:
         for box in (self.size_box, self.alpha_box):
@@ -111,11 +114,14 @@ class ModelBar(QWidget):
 
     def _show_model(self, model: ModelInfo | None) -> None:
         self.model_button.show_model(model)
-        form = score_formula(self.alpha_box.value(), model.penalty if model else "gnmt", "tokens")
-        self.alpha_box.setToolTip(
-            plain_tooltip(f"Length penalty α: the score is {form}; 0 favours short translations")
-        )
+        self._explain_alpha()
         self._show_origin(self._session.origin)
+
+    def _explain_alpha(self) -> None:
+        search = self.search
+        form = score_formula(search.alpha, search.form(self._session.model), "tokens")
+        said = "α has no effect" if form == "log P" else "0 favours short translations"
+        self.alpha_box.setToolTip(plain_tooltip(f"Length penalty α: the score is {form}; {said}"))
 
     def _show_origin(self, origin: str) -> None:
         """The picture is not of the model named here, if one is."""
@@ -129,6 +135,7 @@ class ModelBar(QWidget):
 
     def _send(self) -> None:
         self._enable()
+        self._explain_alpha()
         self.searchChanged.emit(self.search)
 
     def _lay_out(self, device: QWidget, find: QWidget, theme_button: QWidget) -> None:

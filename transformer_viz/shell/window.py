@@ -408,6 +408,7 @@ class Window(Host):
         self.source.set_history(settings.history)
         self.model_bar.set_search(self._controller.search, settings.beam_size)
         self.commands["beam" if settings.beam > 1 else "greedy"].setChecked(True)
+        self.commands[f"penalty_{settings.penalty}"].setChecked(True)
         self.commands["keep_whole"].setChecked(settings.keep_whole)
         self.commands[f"theme_{settings.theme}"].setChecked(True)
         self.commands[f"color_map_{settings.color_map}"].setChecked(True)

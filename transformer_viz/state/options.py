@@ -78,6 +78,15 @@ class LinksForm(StrEnum):
     ARCS = "arcs"  # self-attention only
 
 
+class Penalty(StrEnum):
+    """The form of the length penalty: that of the model, or one of `core.decoding.penalty`."""
+
+    MODEL = "model"
+    GNMT = "gnmt"
+    LENGTH = "length"
+    NONE = "none"
+
+
 LEAST_KERNEL, MOST_KERNEL = 2, 99
 
 

@@ -20,16 +20,24 @@ from core.text.passage import Passage
 from core.trace.trace import AttentionKind, Head, Trace
 from transformer_viz.state.gates import ALL_ON, Gates, gates
 from transformer_viz.state.linking import Place, cell_of, place_of
-from transformer_viz.state.options import ViewOptions
+from transformer_viz.state.options import Penalty, ViewOptions
 from transformer_viz.state.selection import Cell, Selection, axes, carried, changed, clamped
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How the translation is found: beam 1 is greedy; alpha is the length penalty."""
+    """How the translation is found: beam 1 is greedy; alpha is the exponent of the length penalty,
+    and `penalty` its form."""
 
     beam: int = 1
     alpha: float = 0.6
+    penalty: Penalty = Penalty.MODEL
+
+    def form(self, model: "ModelInfo | None") -> str:
+        """The form of the length penalty with this model, of `core.decoding.penalty.PENALTIES`."""
+        if self.penalty is not Penalty.MODEL:
+            return self.penalty
+        return Penalty.GNMT if model is None else model.penalty
 
 
 @dataclass(frozen=True, slots=True)

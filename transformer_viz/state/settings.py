@@ -38,6 +38,7 @@ from transformer_viz.state.options import (
     LEAST_KERNEL,
     MOST_KERNEL,
     ColorMap,
+    Penalty,
     ThemeChoice,
     ViewOptions,
 )
@@ -78,7 +79,8 @@ class Settings:
     options: ViewOptions = field(default_factory=ViewOptions)
     beam: int = 1  # 1 is greedy
     beam_size: int = 4  # what the beam button turns on
-    alpha: float = 0.6  # length penalty
+    alpha: float = 0.6  # exponent of the length penalty
+    penalty: Penalty = Penalty.MODEL  # its form
     threads: int = 0  # torch threads of the worker, 0 for default_threads()
     recent_files: tuple[str, ...] = ()
     history: tuple[str, ...] = ()  # sentences, the newest first
@@ -329,6 +331,7 @@ _CHECKS: dict[str, Check[Any]] = {
     "beam": whole(1, MAX_BEAM),
     "beam_size": whole(2, MAX_BEAM),
     "alpha": number(0.0, MAX_ALPHA),
+    "penalty": one_of(Penalty),
     "threads": whole(0, 256),
     "recent_files": sequence(string, range(RECENT_FILES + 1)),
     "history": sequence(string, range(HISTORY + 1)),

@@ -130,7 +130,7 @@ class Sentences(QObject):
 
     def _search(self) -> Search:
         settings = self._settings()
-        return Search(settings.beam, settings.alpha)
+        return Search(settings.beam, settings.alpha, settings.penalty)
 
     def _keys(self) -> list[_Key]:
         return [self._key(question) for question in self._session.passage.questions]

@@ -13,6 +13,7 @@ from tests.transformer_viz.models import save_tiny_model
 from transformer_viz.engine.backend import MAX_TOKENS, TorchBackend
 from transformer_viz.engine.engine import Engine, sentence
 from transformer_viz.engine.worker import Context, Stopped
+from transformer_viz.state.options import Penalty
 from transformer_viz.state.session import Search
 
 TEXT = "The animal didn't cross the street."
@@ -56,6 +57,14 @@ def test_a_trace_has_every_head_of_every_kind(
     for kind in AttentionKind:
         weights = trace.layer_weights(kind, 0)
         np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("penalty", Penalty)
+def test_the_tree_is_searched_with_the_penalty_that_is_set(
+    backend: TorchBackend, context: Context, penalty: Penalty
+) -> None:
+    tree = backend.beam_tree(TEXT, Search(2, 0.7, penalty), context)
+    assert tree.penalty == ("gnmt" if penalty is Penalty.MODEL else penalty)
 
 
 @pytest.mark.parametrize(

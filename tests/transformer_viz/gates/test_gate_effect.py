@@ -24,6 +24,7 @@ from transformer_viz.gates.gate_effect import (
     read_effect,
 )
 from transformer_viz.state.gates import ALL_ON, gates
+from transformer_viz.state.options import Penalty
 from transformer_viz.state.session import Search
 
 OFF = {Head(AttentionKind.ENCODER_SELF, 1, 2): 0.0}
@@ -73,6 +74,10 @@ def test_the_command_understands_what_it_is_asked() -> None:
     assert args.head == ["encoder_self.1.2=0.0", "cross.0.1=0.5"]
     assert (args.beam, args.alpha, args.json) == (4, 0.9, True)
     assert (args.corpus, args.sentences, args.keep) == ("a.tsv", 20, Path("kept"))
+    assert args.penalty is None  # the model's own
+    question = Question(Path("m.safetensors"), gates(OFF), Search(4, 0.9, Penalty.NONE))
+    arguments = question.arguments(None)
+    assert cli.command_parser(arguments).parse_args(arguments).penalty == "none"
 
 
 def test_gates_that_stand_still_are_measured(desk: Asked, qtbot: QtBot) -> None:

@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz.shell import controller as controller_module
+from transformer_viz.state.options import Penalty
 from transformer_viz.state.session import MAX_CHARACTERS, Phase, Search
 
 
@@ -150,6 +151,9 @@ def test_the_search_is_asked_again_and_remembered(ready: Stage, qtbot: QtBot) ->
     assert (settings.beam, settings.beam_size, settings.alpha) == (5, 5, 0.9)
     ready.controller.set_search(Search(1, 0.9))
     assert ready.controller.settings.beam_size == 5
+    ready.controller.set_search(Search(1, 0.9, Penalty.NONE))
+    assert ready.controller.settings.penalty is Penalty.NONE
+    assert ready.controller.search == Search(1, 0.9, Penalty.NONE)
 
 
 def test_closing_while_the_engine_works_leaves_no_thread(qtbot: QtBot) -> None:

@@ -18,14 +18,14 @@ from transformer_viz.shell.session_file import (
     saved_model,
 )
 from transformer_viz.state.gates import restored_gates, saved_gates
-from transformer_viz.state.options import Combine, Scale, ViewOptions
+from transformer_viz.state.options import Combine, Penalty, Scale, ViewOptions
 from transformer_viz.state.selection import Selection
 from transformer_viz.state.session import Search
 
 SAVED = SavedSession(
     model=None,
     text="Grüße \ud800 \U0001f600 <b>",
-    search=Search(4, 0.8),
+    search=Search(4, 0.8, Penalty.LENGTH),
     view="links",
     selection=Selection(
         kind=AttentionKind.CROSS, layer=1, head=2, query=3, others=((0, 1),), pins=((1, None),)

@@ -244,6 +244,19 @@ def test_beam_search_by_key_and_by_box(shown: Shown, qtbot: QtBot) -> None:
     assert not bar.size_box.isEnabled()
 
 
+def test_the_form_of_the_length_penalty_is_chosen_in_the_menu(shown: Shown, qtbot: QtBot) -> None:
+    commands, bar = shown.window.commands, shown.window.model_bar
+    assert commands["penalty_model"].isChecked()
+    commands["penalty_length"].trigger()
+    qtbot.waitUntil(lambda: shown.backend.explained[-1][1].penalty == "length")
+    assert commands["penalty_length"].isChecked()
+    assert "log P / tokens^0.6" in bar.alpha_box.toolTip()
+    bar.beam.click()  # keeps it
+    assert shown.controller.search.penalty == "length"
+    commands["penalty_none"].trigger()
+    assert "the score is log P; α has no effect" in bar.alpha_box.toolTip()
+
+
 def test_the_palette_finds_a_command_by_its_words(shown: Shown, qtbot: QtBot) -> None:
     shown.window.help.show_palette()
     palette = shown.window.findChild(Palette)
