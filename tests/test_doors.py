@@ -137,7 +137,7 @@ FLOORS = (
     {
         *("heatmap", "heads_map", "links", "scores", "positions", "decoding", "compare", "reach"),
         *("architecture", "gates", "heads", "training", "hub", "export", "translation"),
-        *("lessons", "by_hand", "stream", "paper", "tree"),
+        *("lessons", "by_hand", "stream", "paper", "layers", "tree"),
     },
     {"shell"},
     {"startup"},

@@ -24,7 +24,7 @@ from core.switches import Scaling, Switches
 LARGEST = 1_000_000  # bytes
 VIEWS = (
     *("heatmap", "links", "scores", "positions", "decoding", "compare", "reach"),
-    *("ablation", "architecture", "stream", "by_hand", "paper", "tree"),
+    *("ablation", "architecture", "stream", "by_hand", "paper", "layers", "tree"),
 )
 EXAMPLES = ("One query, three keys", "Why ÷ √d_k", "The river bank flooded.")
 PARTS = ("source", "translation", "heads", "views", "inspector", "models", "samples")

@@ -21,10 +21,10 @@ from core.presets import preset
 from transformer_viz.drawing.axis import AxisScale
 from transformer_viz.drawing.lines import Line, Mark, Name, Plot, Side
 from transformer_viz.drawing.numbers import compact
-from transformer_viz.paper.page import ResultPage
-from transformer_viz.paper.table import ResultTable, Row
 from transformer_viz.state.session import ModelInfo, Session
 from transformer_viz.widgets.line_plot import LinePlot
+from transformer_viz.widgets.result_page import ResultPage
+from transformer_viz.widgets.result_table import ResultTable, Row
 
 GERMAN, FRENCH = range(2)
 _PAIRS = {GERMAN: "English → German", FRENCH: "English → French"}

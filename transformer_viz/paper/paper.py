@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
 
 from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.paper.cost_page import CostPage
-from transformer_viz.paper.page import ResultPage
 from transformer_viz.paper.variations_page import VariationsPage
 from transformer_viz.state.session import Session
+from transformer_viz.widgets.result_page import ResultPage
 from transformer_viz.widgets.stage_view import StageView
 from transformer_viz.widgets.text_size import set_height
 

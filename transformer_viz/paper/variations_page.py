@@ -11,9 +11,9 @@ from core.paper.variations import FINDINGS, VARIATIONS, Variation
 from core.presets import preset
 from core.training.estimate import parameter_count
 from transformer_viz.drawing.lines import Line, Name, Plot, Side
-from transformer_viz.paper.page import ResultPage
-from transformer_viz.paper.table import ResultTable, Row
 from transformer_viz.widgets.line_plot import LinePlot
+from transformer_viz.widgets.result_page import ResultPage
+from transformer_viz.widgets.result_table import ResultTable, Row
 
 _GROUPS = {
     "": "base and big",

@@ -209,16 +209,17 @@ def _add_view(actions: Actions, window: Window, session: Session, controller: Co
     for color_map in ColorMap:
         actions.add(
             f"color_map_{color_map}",
-            actions.menu("&View", "Colour m&ap"),
+            actions.menu("&View", "&Colour map"),
             f"&{color_map.capitalize()}",
             partial(change, color_map=color_map),
             group=colors,
         )
     menu = actions.menu("&View")
     menu.addSeparator()
-    actions.add("next_panel", menu, "&Next panel", partial(window.step_panel, 1), "F6")
+    panels = actions.menu("&View", "Pa&nel")
+    actions.add("next_panel", panels, "&Next panel", partial(window.step_panel, 1), "F6")
     actions.add(
-        "previous_panel", menu, "Pre&vious panel", partial(window.step_panel, -1), "Shift+F6"
+        "previous_panel", panels, "&Previous panel", partial(window.step_panel, -1), "Shift+F6"
     )
     menu.addSeparator()
     window.presentation.add_to(actions)

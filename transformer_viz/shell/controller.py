@@ -22,6 +22,7 @@ from transformer_viz.gates.gating import Gating
 from transformer_viz.heads.analysis import HeadAnalysis
 from transformer_viz.heads.mattering import Mattering
 from transformer_viz.heads.resolving import Resolving
+from transformer_viz.layers.layer_costs import LayerCosts
 from transformer_viz.positions.what_if import WhatIf
 from transformer_viz.reach.distance_probe import DistanceProbe
 from transformer_viz.reach.stretching import Stretching
@@ -88,6 +89,7 @@ class Controller(Explorer):
         self.distance = DistanceProbe(
             session, file.folder and file.folder / "distance", self, bundled=measured_distances()
         )
+        self.layer_costs = LayerCosts(file.folder and file.folder / "layers.json", self)
         self.what_if = WhatIf(session, engine, lambda: self.search, self)
         self.quantities = Quantities(session, engine.ask, engine.cancel, self)
         self.states = RecordedStates(session, engine, self)
@@ -139,13 +141,15 @@ class Controller(Explorer):
         )
         said = [f"{saving} is being saved."] if saving else []
         said += [f"The heads of {measuring.stem} are being measured."] if measuring else []
-        return said + ([f"How far {probing.stem} reaches is being measured."] if probing else [])
+        said += [f"How far {probing.stem} reaches is being measured."] if probing else []
+        return said + ["The kinds of layers are being measured."] * self.layer_costs.running
 
     def give_up(self) -> None:
         """End all that `running` names."""
         self.transfers.cancel()
         self.heads.cancel()
         self.distance.cancel()
+        self.layer_costs.cancel()
 
     def open(
         self,
@@ -319,6 +323,7 @@ class Controller(Explorer):
         self.save()
         self.heads.cancel()
         self.distance.cancel()
+        self.layer_costs.cancel()
         self.effect.cancel()
         end = time.monotonic() + PATIENCE
         for part in (self.transfers, self._engine):

@@ -61,7 +61,7 @@ class Presentation(QObject):
             action = actions.add(f"show_{name}", menu, text, partial(self._switch, name), key)
             action.setCheckable(True)
             self._panels[name] = action
-        text = "&Current view in full screen"
+        text = "Current &view in full screen"
         self._alone = actions.add("view_alone", menu, text, self.switch_alone, "Shift+F11")
         self._alone.setCheckable(True)
 

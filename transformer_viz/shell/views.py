@@ -13,6 +13,7 @@ from transformer_viz.compare.compare import Compare
 from transformer_viz.decoding.decoding import DecodingView
 from transformer_viz.gates.ablation import Ablation
 from transformer_viz.heatmap.heatmap import Heatmap
+from transformer_viz.layers.layers import LayersView
 from transformer_viz.links.links import Links
 from transformer_viz.paper.paper import PaperView
 from transformer_viz.positions.positions import Positions
@@ -66,6 +67,7 @@ TABS = (
         lambda session, desk: StreamView(session, desk.states, desk.readouts, desk.decoding.walk),
     ),
     ViewTab("by_hand", "B&y hand", lambda session, _desk: ByHand(session)),
+    ViewTab("layers", "L&ayers", lambda session, desk: LayersView(session, desk.layer_costs)),
     ViewTab("paper", "&Paper", lambda session, _desk: PaperView(session)),
     ViewTab("tree", "Tr&ee", lambda session, _desk: TreeView(session)),
 )

@@ -15,9 +15,9 @@ from core.presets import preset
 from transformer_viz.drawing.theme import DARK, LIGHT
 from transformer_viz.paper.cost_page import FRENCH, GERMAN, CostPage, cost_plot, own_cost
 from transformer_viz.paper.paper import PaperView
-from transformer_viz.paper.table import ResultTable, Row
 from transformer_viz.paper.variations_page import variations_plot
 from transformer_viz.state.session import ModelInfo, Session
+from transformer_viz.widgets.result_table import ResultTable, Row
 
 COST, VARIATIONS = range(2)
 

@@ -1,16 +1,17 @@
-"""A page of the Paper view: a caption, a plot, and the table of the same numbers."""
+"""A page of results: a caption, a plot, and the table of the same numbers."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from transformer_viz.drawing.heading import Heading
 from transformer_viz.drawing.theme import GRID, Theme
-from transformer_viz.paper.table import ResultTable
 from transformer_viz.widgets.flow_layout import FlowLayout
 from transformer_viz.widgets.line_plot import LinePlot
+from transformer_viz.widgets.placeholder import Placeholder
+from transformer_viz.widgets.result_table import ResultTable
 from transformer_viz.widgets.text_line import label
 
 
@@ -39,12 +40,20 @@ class ResultPage(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2 * GRID)
         column.addLayout(top)
-        column.addWidget(halves, 1)
+        self._results, self._placeholder = QStackedWidget(), Placeholder()
+        for part in (halves, self._placeholder):
+            self._results.addWidget(part)
+        column.addWidget(self._results, 1)
         table.chosen.connect(self._point_at)
 
     def refresh(self) -> None:
         """Fill in what is shown."""
         raise NotImplementedError
+
+    def say_instead(self, headline: str, hint: str) -> None:
+        """Put a sentence in the place of plot and table; "" brings them back."""
+        self._placeholder.say(headline, hint)
+        self._results.setCurrentIndex(int(bool(headline)))
 
     def apply_theme(self, theme: Theme) -> None:
         self.plot.apply_theme(theme)

@@ -1,0 +1,1 @@
+"""The Layers view: what competes with self-attention, measured on this machine."""
