@@ -54,7 +54,7 @@ CORE_DOORS: dict[str, set[str]] = {
     },
     "core.paper": {
         *("core.config", "core.analysis", "core.presets", "core.training.config"),
-        "core.checkpoints.header",
+        *("core.training.schedule", "core.checkpoints.header"),
     },
     "core.analysis": {
         *("core.config", "core.model", "core.text", "core.corpus"),
@@ -81,7 +81,8 @@ APP_VALUES = {
     *("core.presets", "core.training.config", "core.training.estimate", "core.training.events"),
     *("core.training.probe", "core.training.probe_log", "core.training.run_folder"),
     *("core.training.jsonl", "core.training.lines"),
-    *("core.paper.systems", "core.paper.training_cost", "core.paper.variations"),
+    *("core.paper.recipe", "core.paper.systems", "core.paper.training_cost"),
+    "core.paper.variations",
     "core.training.schedule",
     "core.analysis.head_csv",
     *("core.corpus.grammar.registry", "core.corpus.spec"),

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.paper.cost_page import CostPage
+from transformer_viz.paper.recipe_page import RecipePage
 from transformer_viz.paper.variations_page import VariationsPage
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.result_page import ResultPage
@@ -24,6 +25,7 @@ from transformer_viz.widgets.text_size import set_height
 _PAGES = (
     ("Quality and cost", "Table 2: BLEU against operations of training"),
     ("Variations", "Table 3: what changes when one part of the base model does"),
+    ("Recipe", "Sections 5.1 to 5.4: learning rate, label smoothing, batches, averaging"),
 )
 
 
@@ -32,7 +34,11 @@ class PaperView(StageView):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.pages: tuple[ResultPage, ...] = (CostPage(session), VariationsPage())
+        self.pages: tuple[ResultPage, ...] = (
+            CostPage(session),
+            VariationsPage(),
+            RecipePage(session),
+        )
         self.choice = QButtonGroup(self)
         self._stack = QStackedWidget()
         bar = QHBoxLayout()

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QGraphicsItem
 
 from transformer_viz.drawing.axis import AxisScale, places, tick_texts, ticks, value_at
 from transformer_viz.drawing.lines import Line, Mark, Name, Plot, Shaded, Side, Ticks
-from transformer_viz.drawing.numbers import position
+from transformer_viz.drawing.numbers import compact, position
 from transformer_viz.drawing.theme import GRID, LIGHT, Theme, scaled_font
 from transformer_viz.widgets.plot_legend import PlotLegend, line_pen
 
@@ -108,7 +108,7 @@ class PlotScene(pg.GraphicsLayoutWidget):
         self._cross.setVisible(x is not None)
         if x is not None:
             self._cross.setValue(float(places(x, self._shown.x_scale)))
-            self._cross.label.setText(position(x))
+            self._cross.label.setText(position(x) if self._shown.whole else compact(x))
             self._cross.label.setVisible(not self._shown.rows)
 
     def fit(self) -> None:

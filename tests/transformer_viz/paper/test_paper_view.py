@@ -15,11 +15,12 @@ from core.presets import preset
 from transformer_viz.drawing.theme import DARK, LIGHT
 from transformer_viz.paper.cost_page import FRENCH, GERMAN, CostPage, cost_plot, own_cost
 from transformer_viz.paper.paper import PaperView
+from transformer_viz.paper.recipe_page import SMOOTHING, RecipePage, own_recipe
 from transformer_viz.paper.variations_page import variations_plot
 from transformer_viz.state.session import ModelInfo, Session
 from transformer_viz.widgets.result_table import ResultTable, Row
 
-COST, VARIATIONS = range(2)
+COST, VARIATIONS, RECIPE = range(3)
 
 
 @pytest.fixture
@@ -111,6 +112,44 @@ def test_every_row_of_table_3_is_there_with_an_exact_number_of_parameters(view: 
     assert view.page.plot.describe_at(5.77) == "no dropout: perplexity 5.77, BLEU 24.6"
 
 
+def test_a_recipe_stands_beside_the_base_model_s(view: PaperView) -> None:
+    view.show_page(RECIPE)
+    page = view.page
+    assert isinstance(page, RecipePage)
+    values = {row.cells[1]: row.cells[2:] for row in page.table.rows}
+    assert values["highest learning rate"] == ("6.99·10⁻⁴", "6.99·10⁻⁴")
+    assert len(page.plot.lines) == 1
+    page.choice.setCurrentText("big")
+    rows = {row.cells[1]: row for row in page.table.rows}
+    assert rows["dropout"].cells[2:] == ("0.3", "0.1")
+    assert rows["dropout"].strong
+    assert not rows["label smoothing ε"].strong
+    assert rows["averaged checkpoints"].cells[2] == "last 20, 600 updates apart"
+    big, usual = page.plot.lines
+    at = int(big.x.searchsorted(4_000))
+    assert big.y[at] == pytest.approx(usual.y[at] / 2**0.5)  # of twice the width
+    QTest.mouseClick(page.plots.button(SMOOTHING), Qt.MouseButton.LeftButton)
+    least, there = page.plot.lines
+    assert (least.y[0], there.y[0]) == (0, 0)
+    page.plot.read_off(0.1)
+    assert page.plot.describe().startswith("label smoothing ε 0.1: lowest smoothed loss 1.37")
+
+
+def test_the_open_model_s_recipe_is_offered_if_it_is_told(view: PaperView) -> None:
+    view.show_page(RECIPE)
+    page = view.page
+    assert isinstance(page, RecipePage)
+    count = page.choice.count()
+    training = preset("tiny").training.to_dict()
+    view.session.set_model(open_model(training=training, step=200))
+    assert page.choice.count() == count + 1
+    page.choice.setCurrentText("mine, open")
+    assert page.config == preset("tiny")
+    view.session.set_model(open_model())
+    assert page.choice.count() == count
+    assert own_recipe(open_model(training={"steps": "many"})) is None
+
+
 def test_a_remark_takes_the_whole_row_and_is_no_title(qapp) -> None:
     table = ResultTable("Table")
     table.show_rows(
@@ -123,7 +162,7 @@ def test_a_remark_takes_the_whole_row_and_is_no_title(qapp) -> None:
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_every_page_is_exported_with_its_table(view: PaperView, theme, tmp_path: Path) -> None:
     view.apply_theme(theme)
-    for page in (COST, VARIATIONS):
+    for page in (RECIPE, COST, VARIATIONS):
         view.show_page(page)
         size = view.export_size()
         image = QImage(size, QImage.Format.Format_RGB32)
