@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from core.errors import UserError
+from core.files import is_folder
 from core.lessons.lesson import Lesson, read_lesson
 from core.lessons.library import course_folder, read_course
 from transformer_viz.drawing.theme import Theme
@@ -47,10 +49,13 @@ class LessonCommands(QObject):
         self._part = part
         self._director = Director(session, explorer, host.show_text, show_view, self)
         self._before: Shown | None = None
-        self._course: list[Lesson] = []
+        self._folder = course_folder()
+        self._course: list[Lesson] | None = None  # None: not read yet
+        self._begins: list[QAction] = []  # a command for each lesson of the course
         self._problems: list[str] = []
         self.lesson: Lesson | None = None
         self.index = 0
+        self._return: QAction
         self.dock: Dock | None = None
         self.panel = QStackedWidget()
         self.contents = LessonContents()
@@ -59,6 +64,7 @@ class LessonCommands(QObject):
         self.panel.addWidget(self.contents)
         self.panel.addWidget(self.page)
         self.contents.lessonWanted.connect(self.begin)
+        self.contents.ownWanted.connect(lambda: self.open_course(course_folder()))
         self.page.contentsWanted.connect(self.leave)
         self.page.stepWanted.connect(self.step)
         self._director.finished.connect(self._on_shown)
@@ -67,7 +73,17 @@ class LessonCommands(QObject):
             changed.connect(self._refresh)
 
     def add_to(self, actions: Actions) -> None:
-        actions.add("lessons", actions.menu("H&elp"), "Less&ons", self.show, "Ctrl+Shift+L")
+        menu = actions.menu("H&elp")
+        actions.add("lessons", menu, "Less&ons", self.show, "Ctrl+Shift+L")
+        self._return = actions.add(
+            "back_to_lesson", menu, "&Back to the lesson", self.come_back, "Ctrl+Shift+K"
+        )
+        self._return.setEnabled(False)
+
+    def listed(self) -> list[tuple[QAction, str, str]]:
+        """A command for each lesson of the course, with the name by which it is found."""
+        self._read()
+        return [(begin, f"Lessons · {begin.text()}", "") for begin in self._begins]
 
     def show(self) -> None:
         """Show the lesson that is going on, else the contents, and give them the keyboard."""
@@ -77,19 +93,37 @@ class LessonCommands(QObject):
             self._show_contents()
         self._focus()
 
+    def come_back(self) -> None:
+        """Show the lesson that is going on, and again what its step shows."""
+        if self.lesson is not None:
+            self._made().bring_up()
+            self.step(0)
+            self._focus()
+
     def open(self, path: Path) -> None:
-        """Begin the lesson of a file; one that cannot be read is named in the window."""
+        """Begin the lesson of a file, or show the contents of a folder of lessons; a lesson that
+        cannot be read is named in the window."""
+        if is_folder(path):
+            self.open_course(path)
+            return
         try:
             self.begin(read_lesson(path))
         except UserError as error:
             self._explorer.openFailed.emit(str(error))
+
+    def open_course(self, folder: Path) -> None:
+        """Show the contents of a folder of lessons, in place of those of another one."""
+        self._folder, self._course = folder, None
+        if self.lesson is not None:
+            self.leave()
+        self.show()
 
     def begin(self, lesson: Lesson) -> None:
         """Begin a lesson at its first step."""
         self._made().bring_up()
         if self._before is None:
             self._before = self._director.snapshot()
-        self.lesson = lesson
+        self._go(lesson)
         self.panel.setCurrentWidget(self.page)
         self._show_step(0)
         self._focus()
@@ -109,7 +143,7 @@ class LessonCommands(QObject):
 
     def leave(self) -> None:
         """End the lesson; what was shown before it comes back."""
-        self.lesson = None
+        self._go(None)
         self.ring.put_around(None)
         if self._before is not None:
             self._director.show(self._before, Path())
@@ -131,11 +165,23 @@ class LessonCommands(QObject):
             self.dock.visibilityChanged.connect(self._on_visibility)
         return self.dock
 
+    def _go(self, lesson: Lesson | None) -> None:
+        self.lesson = lesson
+        self._return.setEnabled(lesson is not None)
+
+    def _read(self) -> list[Lesson]:
+        if self._course is None:
+            self._course, self._problems = read_course(self._folder)
+            self._begins = [QAction(lesson.title, self) for lesson in self._course]
+            for begin, lesson in zip(self._begins, self._course, strict=True):
+                begin.triggered.connect(lambda _checked, one=lesson: self.begin(one))
+        return self._course
+
     def _show_contents(self) -> None:
-        if not self._course:
-            self._course, self._problems = read_course(course_folder())
+        course = self._read()
+        title = "" if self._folder == course_folder() else self._folder.name
         done = self._explorer.settings.lessons_done
-        self.contents.show_lessons(self._course, done, self._problems)
+        self.contents.show_lessons(title, course, done, self._problems)
         self.panel.setCurrentWidget(self.contents)
 
     def _show_step(self, index: int) -> None:

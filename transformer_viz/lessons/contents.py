@@ -27,9 +27,13 @@ class LessonContents(QWidget):
     """A course: a row for each lesson; Enter or a double click begins it."""
 
     lessonWanted = Signal(object)  # Lesson
+    ownWanted = Signal()  # the course that comes with the program, in place of another one
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.title = label("title", wrap=True)
+        self.own = QPushButton("Built-in &course")
+        self.own.setToolTip("Show the course that comes with the program")
         self.list = QListWidget()
         self.list.setAccessibleName("Lessons")
         self.list.setFrameShape(QListWidget.Shape.NoFrame)
@@ -41,19 +45,30 @@ class LessonContents(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 3 * GRID)
         column.setSpacing(2 * GRID)
+        column.addWidget(self.title)
         column.addWidget(self.list, 1)
         column.addWidget(self.problems)
         row = QHBoxLayout()
         row.addWidget(self.progress, 1)
+        row.addWidget(self.own)
         row.addWidget(self.begin)
         column.addLayout(row)
         self.list.itemActivated.connect(lambda _item: self._wish())
         self.begin.clicked.connect(self._wish)
+        self.own.clicked.connect(self.ownWanted)
 
     def show_lessons(
-        self, lessons: Sequence[Lesson], done: Collection[str], problems: Sequence[str]
+        self,
+        title: str,
+        lessons: Sequence[Lesson],
+        done: Collection[str],
+        problems: Sequence[str],
     ) -> None:
-        """List lessons; `done`: the names of those that were finished."""
+        """List lessons under the title of their course, which is empty for the built-in one;
+        `done`: the names of those that were finished."""
+        self.title.setText(title)
+        self.title.setVisible(bool(title))
+        self.own.setVisible(bool(title))
         row = max(0, self.list.currentRow())
         self.list.clear()
         for lesson in lessons:

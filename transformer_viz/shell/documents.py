@@ -13,6 +13,7 @@ from core.checkpoints.kinds import Kind as ModelKind
 from core.checkpoints.kinds import is_marian_npz, recognise
 from core.errors import UserError
 from core.files import is_folder, is_there, open_regular
+from core.lessons.library import holds_lessons
 from core.switches import INTACT
 from core.trace.npz import load_npz
 from core.trace.padding import padding
@@ -88,7 +89,12 @@ def kind_of(path: Path) -> Kind:
 def _kind_of_folder(path: Path) -> Kind:
     if is_there(path / "run.json"):
         return Kind.RUN
-    recognise(path)
+    try:
+        recognise(path)
+    except UserError:
+        if holds_lessons(path):  # asked last: the README of a model may begin like a lesson
+            return Kind.LESSON
+        raise
     return Kind.CHECKPOINT
 
 
@@ -138,7 +144,7 @@ class Documents(QObject):
     pathChanged = Signal(object)  # Path | None
     viewWanted = Signal(str)  # by a session: the name of a view
     runWanted = Signal(object)  # Path of a run folder
-    lessonWanted = Signal(object)  # Path of a lesson
+    lessonWanted = Signal(object)  # Path of a lesson, or of a folder of lessons
     saved = Signal(str)  # one sentence
 
     def __init__(

@@ -37,7 +37,8 @@ class HelpCommands(QObject):
         dialog.show_page(heading)
 
     def show_palette(self) -> None:
-        Palette(self._window.commands, self._window).open()
+        window = self._window
+        Palette(window.commands, window, window.lessons.listed()).open()
 
     def show_shortcuts(self) -> None:
         """The commands by menu, then what each panel does while it has the keyboard."""

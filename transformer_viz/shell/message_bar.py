@@ -1,6 +1,7 @@
 """A bar across the window that stays until it is closed: notices, or what to try next."""
 
 import re
+from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -43,6 +44,8 @@ class MessageBar(QFrame):
         self.page = QPushButton("Show how", self)
         self.page.clicked.connect(lambda: self.pageWanted.emit(self._named_page()))
         self.page.hide()
+        self.offered = QPushButton(self)
+        self.offered.hide()
         self._close = QToolButton(self)
         self._close.setText("✕")
         self._close.setAccessibleName(f"Close: {name}")
@@ -52,12 +55,19 @@ class MessageBar(QFrame):
         row.setContentsMargins(4 * GRID, GRID, 3 * GRID, GRID)
         row.addWidget(self._text)
         row.addWidget(self.page)
+        row.addWidget(self.offered)
         row.addWidget(self._close)
         self.hide()
 
     @property
     def text(self) -> str:
         return self._text.text()
+
+    def offer(self, text: str, run: Callable[[], object]) -> None:
+        """Put a button beside every message."""
+        self.offered.setText(text)
+        self.offered.clicked.connect(lambda: run())
+        self.offered.show()
 
     def show_message(self, text: str, about: str = "") -> None:
         """Show a line; more of them while the first is unread are added to it, up to three."""

@@ -1,7 +1,9 @@
 """Every command by its name: type a few letters of its words, Enter runs it."""
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
     QHeaderView,
@@ -25,7 +27,10 @@ _ACTION = Qt.ItemDataRole.UserRole
 class Palette(QDialog):
     """Lists the commands, under the top edge of its window."""
 
-    def __init__(self, actions: Actions, window: QWidget) -> None:
+    def __init__(
+        self, actions: Actions, window: QWidget, more: Iterable[tuple[QAction, str, str]] = ()
+    ) -> None:
+        """List the commands of the menus, then `more` of them, each with its name and its keys."""
         super().__init__(window, Qt.WindowType.Popup)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName("Commands")
@@ -45,7 +50,7 @@ class Palette(QDialog):
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self._items = []
-        for action, name, keys in actions.listed():
+        for action, name, keys in (*actions.listed(), *more):
             item = QTreeWidgetItem([name, keys])
             item.setData(0, _ACTION, action)
             self._items.append(item)

@@ -66,7 +66,7 @@ from transformer_viz.widgets.text_size import set_height
 
 HINT = (
     "Now change “tired” to “wide”: the translation of “it” and the row of “it” follow. "
-    "Click a thumbnail on the left to see another head. New to attention? Help ▸ Lessons."
+    "Click a thumbnail on the left to see another head. New to attention? Take the course."
 )
 HEADS_SHARE = 0.24  # of the window's width, within these bounds
 HEADS_NARROWEST, HEADS_WIDEST = 300, 480
@@ -175,6 +175,7 @@ class Window(Host):
         self._spotlight = Spotlight(session, self)
         self.notice = MessageBar("Notice", "warning")
         self.hint = MessageBar("What to try next", "accent")
+        self.hint.offer("Begin the course", self.lessons.show)
         self.sight = MessageBar("What this sample shows", "accent")
         self.progress = ProgressStrip(self._controller.transfers)
         model_menu = QMenu("Models", self)

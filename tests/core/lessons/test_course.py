@@ -42,6 +42,15 @@ def test_a_broken_lesson_hides_no_other(tmp_path: Path) -> None:
     assert "broken.md, line 1" in problems[0]
 
 
+def test_a_folder_of_lessons_is_found_and_its_readme_is_none(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("---\nlicense: mit\n---\nA card of a model.")
+    with pytest.raises(UserError, match="contains no lesson; a lesson is a file such as"):
+        find_lesson(str(tmp_path))
+    shutil.copy(COURSE[0], tmp_path)
+    assert find_lesson(str(tmp_path)) == tmp_path
+    assert lesson_files(tmp_path) == [tmp_path / COURSE[0].name]
+
+
 WRONG = """---
 title: Wrong
 model: plain-en-de

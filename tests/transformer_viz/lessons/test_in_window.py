@@ -15,6 +15,7 @@ from core.lessons.lesson import EXAMPLES, VIEWS, Lesson, parse_lesson
 from core.switches import Scaling, Switches
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz.by_hand import sheet
+from transformer_viz.shell.palette import Palette
 from transformer_viz.shell.views import VIEW_NAMES
 from transformer_viz.shell.window import Window
 from transformer_viz.state.options import ThemeChoice
@@ -240,6 +241,58 @@ def test_a_lesson_from_a_file_is_opened_like_any_file(taught: Taught, tmp_path: 
     taught.window.open_file(path)
     assert "mine.md, line 2: the front matter has no 'no'" in taught.window.notice.text
     assert taught.read == "My own."
+
+
+def test_a_folder_of_lessons_is_a_course_of_its_own(taught: Taught, tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        (tmp_path / f"{name}.md").write_text(f"---\ntitle: Lesson {name}\n---\nHello.")
+    taught.window.open_file(tmp_path)
+    contents = taught.commands.contents
+    assert contents.title.text() == tmp_path.name
+    assert [contents.list.item(row).text() for row in range(2)] == ["Lesson a", "Lesson b"]
+    QTest.keyClick(contents.list, Qt.Key.Key_Return)
+    assert taught.read == "Hello."
+    taught.click(taught.page.next)
+    assert contents.progress.text() == "1 of 2 lessons done"
+    taught.click(contents.own)
+    assert contents.list.count() > 2
+    assert not contents.title.isVisible()
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    taught.window.open_file(empty)
+    assert "contains no model" in taught.window.notice.text
+
+
+def test_a_lesson_is_found_by_its_title_among_the_commands(taught: Taught) -> None:
+    palette = Palette(taught.window.commands, taught.window, taught.commands.listed())
+    palette.show()
+    QTest.keyClicks(palette.field, "lesson query key")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert taught.commands.lesson is not None
+    assert taught.commands.lesson.name == "query-key-value"
+
+
+def test_one_comes_back_to_the_step_of_a_lesson(taught: Taught, lesson: Lesson) -> None:
+    back = taught.window.commands["back_to_lesson"]
+    assert not back.isEnabled()
+    taught.commands.begin(lesson)
+    taught.next("one two three")
+    assert taught.commands.dock is not None
+    taught.commands.dock.close()
+    taught.window.show_text("something else")
+    taught.qtbot.waitUntil(taught.shows("something else"))
+    back.trigger()
+    taught.qtbot.waitUntil(taught.shows("one two three"))
+    assert taught.page.isVisible()
+    taught.click(taught.page.contents)
+    assert not back.isEnabled()
+
+
+def test_the_first_hint_leads_to_the_course(taught: Taught) -> None:
+    taught.window.hint.show_message("Hello.")
+    taught.click(taught.window.hint.offered)
+    assert taught.commands.contents.isVisible()
+    assert taught.window.hint.isHidden()
 
 
 def test_a_narrow_window_hides_the_inspector_while_lessons_are_shown(taught: Taught) -> None:
