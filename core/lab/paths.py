@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.model.mixers.kinds import MixerKind, MixerShape
@@ -20,14 +21,15 @@ _DEEPEST = 4096
 def influence(layers: nn.ModuleList, x: Tensor) -> Tensor:
     """Return the gradient of output i by input j, [n, n, D], for one row x [n, D].
 
-    The layers stand in residuals, x + mixer(x). The output at i is taken as a random sum of its
+    The layers stand in residuals, x + mixer(norm(x)); the norm keeps gates from saturating in deep
+    stacks, where gradients would be exactly 0. The output at i is taken as a random sum of its
     channels, always the same one.
     """
     n, width = x.shape
     rows = x.detach().expand(n, n, width).clone().requires_grad_()  # one copy for each output
     y = rows
     for mixer in layers:
-        y = y + mixer(y)
+        y = y + mixer(F.layer_norm(y, (width,)))
     drawn = torch.Generator().manual_seed(0)
     mixed = y.diagonal().T @ torch.randn(width, generator=drawn, dtype=torch.float64).to(x)
     (gradient,) = torch.autograd.grad(mixed.sum(), rows)
