@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from core.counted import counted
 from core.errors import UserError
 from core.lab.path_formula import path_formula
-from core.lab.paths import path_length
+from core.lab.paths import influence_by_distance, path_length
 from core.lab.report import LayerCost, LengthCost
 from core.model.mixers.kinds import MixerKind, MixerShape
 from core.model.mixers.mixer import Mixer
@@ -122,6 +122,7 @@ def measured(
         path_length(kind, shape, path_positions, causal=causal),
         path_formula(kind.name, shape, path_positions, causal=causal),
         (),
+        influence=influence_by_distance(kind, shape, path_positions, causal=causal),
     )
     yield known
     steps = _StepTimes(mixer, x) if causal else None

@@ -50,9 +50,7 @@ def path_length(kind: MixerKind, shape: MixerShape, n: int, *, causal: bool) -> 
     That is the number of layers; if these carry a state from position to position, it is the
     number of positions that a path passes through. None if no number of layers suffices.
     """
-    small = replace(shape, d_model=_D_MODEL, heads=_HEADS, longest=n)
-    drawn = torch.Generator().manual_seed(1)
-    x = torch.randn(n, _D_MODEL, generator=drawn, dtype=torch.float64)
+    small, x = _small(shape, n)
     wanted = torch.ones(n, n, dtype=torch.bool)
     wanted = wanted.tril() if causal else wanted
 
@@ -72,3 +70,25 @@ def path_length(kind: MixerKind, shape: MixerShape, n: int, *, causal: bool) -> 
     (first,) = stack(kind, small, 1, causal=causal)
     assert isinstance(first, Mixer)
     return high * (n - 1) if first.carries else high
+
+
+def influence_by_distance(
+    kind: MixerKind, shape: MixerShape, n: int, *, causal: bool
+) -> tuple[float, ...]:
+    """Return the mean norm of the gradient of output i by input j of one layer, by |i − j|, [n]."""
+    small, x = _small(shape, n)
+    norms = influence(stack(kind, small, 1, causal=causal), x).norm(dim=-1)
+    found = []
+    for distance in range(n):
+        parts = [norms.diagonal(-distance)]
+        if not causal:
+            parts.append(norms.diagonal(distance))
+        found.append(float(torch.cat(parts).mean()))
+    return tuple(found)
+
+
+def _small(shape: MixerShape, n: int) -> tuple[MixerShape, Tensor]:
+    """Return a narrow layer's sizes and a random row [n, D] for it."""
+    drawn = torch.Generator().manual_seed(1)
+    x = torch.randn(n, _D_MODEL, generator=drawn, dtype=torch.float64)
+    return replace(shape, d_model=_D_MODEL, heads=_HEADS, longest=n), x

@@ -21,6 +21,8 @@ QUANTITIES = {
     "sequential": "sequential operations",
 }
 """What is known of a layer at each length, with its title."""
+INFLUENCE = "influence"
+"""The name of what `LayerCost.influence` holds, beside those of quantities."""
 SECONDS = ("forward_seconds", "training_seconds", "step_seconds")
 BYTES = ("forward_bytes", "training_bytes")
 
@@ -53,6 +55,8 @@ class LayerCost:
     Attributes:
         path: steps that connect all of `path_positions`, found by impulses; None if none do.
         path_formula: the same by formula.
+        influence: the mean norm of the gradient of output i by input j, by |i − j| from 0 on, of
+            one layer with random weights.
         left_out: why the longest rows were not measured; "" if they were.
     """
 
@@ -65,14 +69,20 @@ class LayerCost:
     path_formula: int | None
     costs: tuple[LengthCost, ...]
     left_out: str = ""
+    influence: tuple[float, ...] = ()
 
     def values(self, quantity: str) -> list[tuple[int, float]]:
-        """Return (n, value) where there is a value."""
+        """Return (n, value) where there is a value; of the influence, (distance, value)."""
+        if quantity == INFLUENCE:
+            return list(enumerate(self.influence))
         found = [(cost.n, getattr(cost, quantity)) for cost in self.costs]
         return [(n, float(value)) for n, value in found if value is not None]
 
     def slope(self, quantity: str) -> float | None:
-        """Return the exponent p of value ≈ c·n^p, fitted to the four longest rows."""
+        """Return the exponent p of value ≈ c·n^p, fitted to the four longest rows; None of
+        the influence."""
+        if quantity == INFLUENCE:
+            return None
         return slope(self.values(quantity)[-_FITTED:])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from core.counted import counted
-from core.lab.report import BYTES, SECONDS, LayerCost, LayersReport
+from core.lab.report import BYTES, INFLUENCE, SECONDS, LayerCost, LayersReport
 from core.model.mixers.kinds import MIXERS
 from transformer_viz.drawing.axis import AxisScale
 from transformer_viz.drawing.lines import Line, Mark, Plot
@@ -36,7 +36,15 @@ def cost_plot(report: LayersReport, quantity: str, current: str = "") -> Plot:
         power = layer.slope(quantity)
         name = layer.title if power is None else f"{layer.title} n^{power:.2f}"
         color = _COLORS.get(layer.kind, 0) if current in ("", layer.kind) else "line"
-        lines.append(Line(x, scale * y, name, color, dots=True, suffix=unit))
+        y = np.where(y > 0, scale * y, np.nan)  # 0 has no place on a logarithmic axis
+        lines.append(Line(x, y, name, color, dots=quantity != INFLUENCE, suffix=unit))
+    if quantity == INFLUENCE:
+        return Plot(
+            tuple(lines),
+            x_title="distance |i − j|",
+            y_title="gradient of output i by input j",
+            y_scale=AxisScale.LOG,
+        )
     width = report.shape.d_model
     ends = [n for layer in report.layers for n in (cost.n for cost in layer.costs)]
     marks = (Mark(width, "n = d", True),) if ends and min(ends) <= width <= max(ends) else ()
@@ -53,7 +61,7 @@ def cost_plot(report: LayersReport, quantity: str, current: str = "") -> Plot:
 
 def cost_rows(report: LayersReport, quantity: str) -> Iterator[Row]:
     """Yield the titles and a row for each kind, then remarks."""
-    titles = ("Kind", "order", "fitted", "at the longest n", "weights", "path", "by formula", "")
+    titles = ("Kind", "order", "fitted", "at the end", "weights", "path", "by formula", "")
     yield Row(titles, head=True)
     for layer in report.layers:
         power = layer.slope(quantity)
@@ -74,6 +82,13 @@ def cost_rows(report: LayersReport, quantity: str) -> Iterator[Row]:
 def said_of(report: LayersReport, quantity: str) -> str:
     """Describe what was measured."""
     shape = report.shape
+    if quantity == INFLUENCE:
+        return (
+            "The mean norm of the gradient of output i by input j, by distance: how much one "
+            "position matters to another, in one layer with random weights, before any training. "
+            "A line ends where nothing arrives. Path: steps that connect all of "
+            f"{report.path_positions} positions."
+        )
     form = "as in a decoder" if report.causal else "as in an encoder"
     said = (
         f"One layer and one row, {form}: d = {shape.d_model}, {counted(shape.heads, 'head')}, "

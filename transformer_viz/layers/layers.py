@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.errors import UserError
-from core.lab.report import QUANTITIES, LayersReport
+from core.lab.report import INFLUENCE, QUANTITIES, LayersReport
 from core.model.mixers.kinds import MIXERS, MixerShape
 from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.layers.cost_curves import cost_plot, cost_rows, said_of
@@ -55,7 +55,7 @@ class CostPage(ResultPage):
         )
         self._costs = costs
         self.quantity = QComboBox()
-        for name, text in QUANTITIES.items():
+        for name, text in (*QUANTITIES.items(), (INFLUENCE, "influence by distance")):
             self.quantity.addItem(text[0].upper() + text[1:], name)
         for named in (self.quantity, self.quantity.view()):
             named.setAccessibleName("Quantity")

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from core.lab.path_formula import path_formula
-from core.lab.paths import influence, path_length, stack
+from core.lab.paths import influence, influence_by_distance, path_length, stack
 from core.model.mixers.kinds import MIXERS, MixerShape, mixer_kind
 
 SHAPE = MixerShape(d_model=8, heads=2, kernel=3, neighbours=5, blocks=2, rank=3, state=4)
@@ -77,3 +77,20 @@ def test_influence_is_the_gradient_of_each_output() -> None:
 
     expected = torch.autograd.functional.jacobian(whole, x)
     torch.testing.assert_close(influence(layers, x), expected)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_window_has_no_influence_beyond_it(causal: bool) -> None:
+    found = influence_by_distance(mixer_kind("restricted"), SHAPE, 12, causal=causal)
+    reach = 4 if causal else 2  # of 5 neighbours
+    assert min(found[: reach + 1]) > 0
+    assert set(found[reach + 1 :]) == {0.0}
+
+
+def test_influence_by_distance_is_a_mean_over_pairs() -> None:
+    kind = mixer_kind("lstm")
+    x = torch.randn(5, 8, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    norms = influence(stack(kind, replace(SHAPE, longest=5), 1, causal=True), x).norm(dim=-1)
+    found = influence_by_distance(kind, SHAPE, 5, causal=True)
+    assert found[4] == pytest.approx(float(norms[4, 0]))
+    assert found[3] == pytest.approx(float(norms[4, 1] + norms[3, 0]) / 2)

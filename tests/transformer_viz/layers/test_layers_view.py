@@ -13,12 +13,12 @@ from PySide6.QtGui import QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtTest import QTest
 
-from core.lab.report import QUANTITIES, LayerCost, LayersReport, LengthCost
+from core.lab.report import INFLUENCE, QUANTITIES, LayerCost, LayersReport, LengthCost
 from core.model.mixers.kinds import MixerShape
 from tests.transformer_viz.heads.desk import FakeChild
 from transformer_viz.drawing.theme import DARK, LIGHT, Theme
 from transformer_viz.layers import layer_costs
-from transformer_viz.layers.cost_curves import cost_plot
+from transformer_viz.layers.cost_curves import cost_plot, said_of
 from transformer_viz.layers.layer_costs import LayerCosts
 from transformer_viz.layers.layers import FIRST, LayersView
 from transformer_viz.state.session import Session
@@ -140,6 +140,16 @@ def test_lines_are_powers_with_the_crossover_marked() -> None:
     assert [(mark.value, mark.text) for mark in plot.marks] == [(64, "n = d")]
     assert cost_plot(REPORT, "step_seconds").lines == ()
     assert cost_plot(replace(REPORT, shape=MixerShape(d_model=512)), "sequential").marks == ()
+
+
+def test_influence_is_a_line_over_distance_that_ends_where_nothing_arrives() -> None:
+    one = replace(REPORT.layers[0], influence=(1.0, 0.5, 0.0))
+    plot = cost_plot(replace(REPORT, layers=(one,)), INFLUENCE)
+    assert plot.lines[0].label == "Self-attention"
+    np.testing.assert_array_equal(plot.lines[0].x, [0, 1, 2])
+    np.testing.assert_array_equal(plot.lines[0].y, [1, 0.5, np.nan])
+    assert plot.marks == ()
+    assert "before any training" in said_of(REPORT, INFLUENCE)
 
 
 def test_the_table_and_its_keys(view: LayersView) -> None:
