@@ -54,7 +54,7 @@ CORE_DOORS: dict[str, set[str]] = {
     },
     "core.paper": {
         *("core.config", "core.analysis", "core.presets", "core.training.config"),
-        *("core.training.schedule", "core.checkpoints.header"),
+        *("core.training.schedule", "core.training.run_folder", "core.checkpoints.header"),
     },
     "core.analysis": {
         *("core.config", "core.model", "core.text", "core.corpus"),
@@ -82,7 +82,7 @@ APP_VALUES = {
     *("core.training.probe", "core.training.probe_log", "core.training.run_folder"),
     *("core.training.jsonl", "core.training.lines"),
     *("core.paper.recipe", "core.paper.systems", "core.paper.training_cost"),
-    "core.paper.variations",
+    *("core.paper.scaled", "core.paper.study", "core.paper.variations"),
     "core.training.schedule",
     "core.analysis.head_csv",
     *("core.corpus.grammar.registry", "core.corpus.spec"),

@@ -13,7 +13,15 @@ from typing import Any
 from core.errors import UserError
 from core.files import is_file
 from core.paper.scaled import CHANGES, ORDER, SCALES
-from core.paper.study import MOST_SEEDS, Finding, Plan, Study, agreement
+from core.paper.study import (
+    MOST_SEEDS,
+    Finding,
+    Plan,
+    Study,
+    agreement,
+    agreement_in_words,
+    base_of,
+)
 from core.paper.variations import FINDINGS, VARIATIONS
 from core.presets import preset
 from core.training.estimate import parameter_count
@@ -164,7 +172,7 @@ def _train(study: Study) -> int:
 def _print_study(study: Study, *, as_json: bool) -> None:
     findings = study.findings()
     together = agreement(findings)
-    base = next((one for one in findings if one.row == "base"), None)
+    base = base_of(findings)
     if as_json:
         rows = [_as_json(one, base) for one in findings]
         print(json.dumps({"rows": rows, "agreement": together}, ensure_ascii=False))
@@ -182,25 +190,9 @@ def _print_study(study: Study, *, as_json: bool) -> None:
         paper = "" if not one.paper_change else f"{one.paper_change:+.1f}"
         print(
             f"{one.row:<17}{one.outcomes[0].parameters:>11,}{one.perplexity:>8.2f}{one.bleu:>7.1f}"
-            f"{seeds:>15}{change:>8}{paper:>7}  {_verdict(one, base)}".rstrip()
+            f"{seeds:>15}{change:>8}{paper:>7}  {one.verdict(base)}".rstrip()
         )
-    rank = together["rank"]
-    print(
-        f"{together['same']} of {together['decided']} rows whose seeds do not overlap with the "
-        "base model's change BLEU in the paper's direction"
-        + ("." if rank is None else f"; rank correlation over {together['rows']} rows: {rank:.2f}.")
-    )
-
-
-def _verdict(one: Finding, base: Finding | None) -> str:
-    if base is None or one is base:
-        return ""
-    if min(len(one.outcomes), len(base.outcomes)) < 2:
-        return "one seed"
-    if one.direction(base) == 0:
-        return "within the seeds"
-    agrees = one.agrees(base)
-    return "" if agrees is None else "as in the paper" if agrees else "against the paper"
+    print(agreement_in_words(together))
 
 
 def _as_json(one: Finding, base: Finding | None) -> dict[str, Any]:

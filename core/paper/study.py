@@ -18,6 +18,7 @@ from core.files import atomic_write_text, is_file, read_problem, read_regular, w
 from core.paper.scaled import CHANGES, ORDER, SCALES, scaled
 from core.paper.variations import VARIATIONS
 from core.training.config import RunConfig
+from core.training.run_folder import RunFolder
 
 LARGEST = 1_000_000  # bytes of study.json
 MOST_SEEDS = 20
@@ -118,13 +119,25 @@ class Finding:
             return None
         return (found > 0) == (said > 0)
 
+    def verdict(self, base: Finding | None) -> str:
+        """Say how the row compares with the paper, in words; "" where there is nothing to say."""
+        if base is None or self.row == base.row:
+            return ""
+        if min(len(self.outcomes), len(base.outcomes)) < 2:
+            return "one seed"
+        if self.direction(base) == 0:
+            return "within the seeds"
+        agrees = self.agrees(base)
+        return "" if agrees is None else "as in the paper" if agrees else "against the paper"
+
 
 class Study:
-    """A folder of runs."""
+    """A folder of runs. What a finished run came to is read once."""
 
     def __init__(self, path: Path, plan: Plan) -> None:
         self.path = path
         self.plan = plan
+        self._outcomes: dict[tuple[str, int], Outcome] = {}
 
     @classmethod
     def begin(cls, path: Path, plan: Plan) -> Study:
@@ -184,13 +197,19 @@ class Study:
         """Return the folder of a run."""
         return self.path / f"{row}-{seed}"
 
+    def model_path(self, row: str, seed: int) -> Path:
+        """Return the file of a run's model, which is there once the run is finished."""
+        return RunFolder(self.run_path(row, seed)).model
+
     def outcome(self, row: str, seed: int) -> Outcome | None:
         """Return what a run came to; None unless it is finished.
 
         Raises:
             UserError: its model cannot be read, or lacks its scores.
         """
-        path = self.run_path(row, seed) / "model.safetensors"
+        if (row, seed) in self._outcomes:
+            return self._outcomes[row, seed]
+        path = self.model_path(row, seed)
         if not is_file(path):
             return None
         header = read_header(path)
@@ -199,7 +218,9 @@ class Study:
             perplexity, bleu = float(scores["perplexity"]), float(scores["bleu"])
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(f"{path} does not say its scores; remove the run's folder.") from error
-        return Outcome(perplexity, bleu, header.parameters)
+        found = Outcome(perplexity, bleu, header.parameters)
+        self._outcomes[row, seed] = found
+        return found
 
     def findings(self) -> list[Finding]:
         """Return the rows of which a run is finished, in the plan's order."""
@@ -212,6 +233,11 @@ class Study:
         return rows
 
 
+def base_of(findings: Sequence[Finding]) -> Finding | None:
+    """Return the base model's row, if one of its runs is finished."""
+    return next((one for one in findings if one.row == "base"), None)
+
+
 def agreement(findings: Sequence[Finding]) -> dict[str, Any]:
     """Return how well the rows agree with the paper's, as JSON values.
 
@@ -219,7 +245,7 @@ def agreement(findings: Sequence[Finding]) -> dict[str, Any]:
     seeds overlap with the base model's. ``rank`` is Spearman's correlation of the changes over all
     rows of the paper's; None with fewer than three, or where all are equal.
     """
-    base = next((one for one in findings if one.row == "base"), None)
+    base = base_of(findings)
     of_paper = [one for one in findings if one.paper_change is not None and one is not base]
     if base is None or not of_paper:
         return {"same": 0, "decided": 0, "rows": 0, "rank": None}
@@ -233,6 +259,18 @@ def agreement(findings: Sequence[Finding]) -> dict[str, Any]:
         "rows": len(of_paper),
         "rank": _spearman(ours, papers),
     }
+
+
+def agreement_in_words(found: Mapping[str, Any]) -> str:
+    """Say what ``agreement`` returned, in one sentence."""
+    rank = found["rank"]
+    told = (
+        f"{found['same']} of {found['decided']} rows whose seeds do not overlap with the base "
+        "model's change BLEU in the paper's direction"
+    )
+    if rank is None:
+        return f"{told}."
+    return f"{told}; rank correlation over {found['rows']} rows: {rank:.2f}."
 
 
 def _paper_change(row: str) -> float | None:

@@ -17,6 +17,7 @@ from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.paper.cost_page import CostPage
 from transformer_viz.paper.recipe_page import RecipePage
 from transformer_viz.paper.variations_page import VariationsPage
+from transformer_viz.state.explorer import Explorer
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.result_page import ResultPage
 from transformer_viz.widgets.stage_view import StageView
@@ -32,11 +33,11 @@ _PAGES = (
 class PaperView(StageView):
     """Needs no model; the open one is counted beside the paper's."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, explorer: Explorer) -> None:
         super().__init__(session)
         self.pages: tuple[ResultPage, ...] = (
             CostPage(session),
-            VariationsPage(),
+            VariationsPage(explorer),
             RecipePage(session),
         )
         self.choice = QButtonGroup(self)

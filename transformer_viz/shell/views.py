@@ -68,7 +68,7 @@ TABS = (
     ),
     ViewTab("by_hand", "B&y hand", lambda session, _desk: ByHand(session)),
     ViewTab("layers", "L&ayers", lambda session, desk: LayersView(session, desk.layer_costs)),
-    ViewTab("paper", "&Paper", lambda session, _desk: PaperView(session)),
+    ViewTab("paper", "&Paper", PaperView),
     ViewTab("tree", "Tr&ee", lambda session, _desk: TreeView(session)),
 )
 VIEW_NAMES = tuple(tab.name for tab in TABS)

@@ -89,6 +89,7 @@ class Settings:
     panels: tuple[int, ...] = ()  # widths of the three columns
     hidden_panels: tuple[str, ...] = ()  # of `SIDE_PANELS`
     text_size: int = 0  # points, 0 for the system's
+    variations: str = ""  # the folder of `transformer-viz variations --run` that was shown last
     runs: tuple[str, ...] = ()  # run folders outside of the user's folder of runs
     tell_of_runs: bool = True  # say at closing that training goes on
     hint_done: bool = False  # the line of the first start has been followed or closed
@@ -340,6 +341,7 @@ _CHECKS: dict[str, Check[Any]] = {
     "panels": sequence(whole(0, 32767), (0, 3)),
     "hidden_panels": sequence(_side_panel, range(len(SIDE_PANELS) + 1)),
     "text_size": whole(0, MAX_TEXT_SIZE),
+    "variations": string,
     "runs": sequence(string, range(MAX_RUNS + 1)),
     "tell_of_runs": boolean,
     "hint_done": boolean,

@@ -14,6 +14,7 @@ from transformer_viz.widgets.row_list import RowList
 ROW = 6 * GRID
 MARGIN = 4 * GRID
 _GAP = 5 * GRID  # between two columns
+_LEAST = 24.0 * GRID  # of a column of names
 _SMALL = 0.92  # size of the text, relative to the widget's
 
 
@@ -98,7 +99,8 @@ class ResultTable(RowList):
 
 
 def _widths(rows: Sequence[Row], font: QFont, width: int) -> list[float]:
-    """Return the width of each column: what its texts take, the last one the rest."""
+    """Return the width of each column: what its texts take, the last one the rest.
+    Names are cut off where all of that is too much."""
     metrics = QFontMetrics(scaled_font(font, _SMALL, bold=True))
     columns = max((len(row.cells) for row in rows), default=0)
     needed = [
@@ -113,6 +115,8 @@ def _widths(rows: Sequence[Row], font: QFont, width: int) -> list[float]:
         for column in range(columns)
     ]
     if needed:
+        over = sum(needed) - (width - 2 * MARGIN)
+        needed[0] = min(needed[0], max(needed[0] - over, _LEAST))  # the names give way
         needed[-1] = max(needed[-1], width - 2 * MARGIN - sum(needed[:-1]))
     return needed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,22 +10,32 @@ from PySide6.QtCore import QByteArray, QRect, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
 
+from core.paper.study import Outcome, Plan, Study
 from core.presets import preset
+from tests.transformer_viz.stage import Stage
 from transformer_viz.drawing.theme import DARK, LIGHT
 from transformer_viz.paper.cost_page import FRENCH, GERMAN, CostPage, cost_plot, own_cost
 from transformer_viz.paper.paper import PaperView
 from transformer_viz.paper.recipe_page import SMOOTHING, RecipePage, own_recipe
-from transformer_viz.paper.variations_page import variations_plot
-from transformer_viz.state.session import ModelInfo, Session
+from transformer_viz.paper.variations_page import VariationsPage, variations_plot
+from transformer_viz.state.session import ModelInfo
 from transformer_viz.widgets.result_table import ResultTable, Row
 
 COST, VARIATIONS, RECIPE = range(3)
 
 
 @pytest.fixture
-def view(show: Callable[..., PaperView]) -> PaperView:
-    return show(PaperView(Session()), 1000, 760)
+def stage(qapp) -> Iterator[Stage]:
+    stage = Stage()
+    yield stage
+    stage.controller.close()
+
+
+@pytest.fixture
+def view(stage: Stage, show: Callable[..., PaperView]) -> PaperView:
+    return show(PaperView(stage.session, stage.controller), 1000, 760)
 
 
 def open_model(**provenance: object) -> ModelInfo:
@@ -110,6 +120,52 @@ def test_every_row_of_table_3_is_there_with_an_exact_number_of_parameters(view: 
     assert rows["base"][1:5] == ("63,082,496", "65 M", "4.92", "25.8")
     assert sum(len(line.x) for line in variations_plot().lines) == 20
     assert view.page.plot.describe_at(5.77) == "no dropout: perplexity 5.77, BLEU 24.6"
+
+
+def test_small_counterparts_stand_beside_the_papers_rows(
+    view: PaperView, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bleu = {("base", 1): 50.0, ("base", 2): 52.0, ("a-heads-1", 1): 44.0, ("a-heads-1", 2): 45.0}
+    bleu |= {("no-mask", 1): 1.0}
+    monkeypatch.setattr(
+        Study,
+        "outcome",
+        lambda _study, row, seed: Outcome(3.0, bleu[row, seed], 9) if (row, seed) in bleu else None,
+    )
+    Study.begin(tmp_path, Plan(rows=("base", "a-heads-1", "no-mask"), settings={}))
+    model = tmp_path / "a-heads-1-2" / "model.safetensors"
+    model.parent.mkdir()
+    model.write_bytes(b"")
+    view.show_page(VARIATIONS)
+    page = view.page
+    assert isinstance(page, VariationsPage)
+    assert not page.open_model.isVisible()
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path))
+    QTest.mouseClick(page.choose, Qt.MouseButton.LeftButton)
+    rows = {row.cells[-1]: row.cells[5:8] for row in page.table.rows}
+    assert rows["base"] == ("3.00", "51.0 (50.0–52.0)", "")
+    assert rows["a-heads-1"] == ("3.00", "44.5 (44.0–45.0)", "as in the paper")
+    assert rows["no-mask"] == ("3.00", "1.0", "one seed")
+    assert rows["big"] == ("", "", "")
+    assert "5 of 6 runs finished" in page.caption.text()
+    assert "1 of 1 rows" in page.caption.text()
+    assert not page.open_model.isEnabled()  # the base model's is not there
+    opened: list[Path] = []
+    monkeypatch.setattr(stage.controller, "open", opened.append)
+    page.table.setFocus()
+    QTest.keyClick(page.table, Qt.Key.Key_Down)
+    QTest.mouseClick(page.open_model, Qt.MouseButton.LeftButton)
+    assert opened == [model]
+    again = PaperView(stage.session, stage.controller)  # as at the next start
+    again.show_page(VARIATIONS)
+    again.refresh()
+    assert again.page.table.rows == page.table.rows
+    page.show_study(str(tmp_path / "nowhere"))
+    assert "study.json" in page.caption.text()
+    QTest.mouseClick(page.choose, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(page.hide_own, Qt.MouseButton.LeftButton)
+    assert stage.controller.settings.variations == ""
+    assert len(page.table.rows[0].cells) == 6
 
 
 def test_a_recipe_stands_beside_the_base_model_s(view: PaperView) -> None:
