@@ -41,6 +41,7 @@ SMALLER = {
     "heads": ("--sentences", "8"),
     "distance": ("--sentences", "4"),
     "ablate": ("--sentences", "4"),
+    "layers": ("--longest", "32", "--path-positions", "4", "--threads", "1", "--kinds", "lstm"),
     "parse": ("--sentences", "5", "--beam", "2"),
 }
 MADE = ("--model", "made/model.safetensors")
