@@ -17,6 +17,7 @@ from transformer_viz.drawing.theme import Theme
 from transformer_viz.lessons.contents import LessonContents
 from transformer_viz.lessons.director import Director
 from transformer_viz.lessons.page import LessonPage
+from transformer_viz.lessons.presenting import Presenting
 from transformer_viz.lessons.ring import Ring
 from transformer_viz.lessons.state import Shown, state_at
 from transformer_viz.state.explorer import Explorer
@@ -40,13 +41,16 @@ class LessonCommands(QObject):
         explorer: Explorer,
         show_view: Callable[[str], object],
         part: Callable[[str], QWidget],
+        show_large: Callable[[bool], object],
     ) -> None:
-        """Add the commands; `part`: a part of the window by the name that lessons give it."""
+        """Add the commands; `part`: a part of the window by the name that lessons give it;
+        `show_large` makes the window legible for a class, or ends that."""
         super().__init__(host)
         self._host = host
         self._session = session
         self._explorer = explorer
         self._part = part
+        self._show_large = show_large
         self._director = Director(session, explorer, host.show_text, show_view, self)
         self._before: Shown | None = None
         self._folder = course_folder()
@@ -61,12 +65,16 @@ class LessonCommands(QObject):
         self.contents = LessonContents()
         self.page = LessonPage()
         self.ring = Ring(host)
+        self.presenting = Presenting(host)
         self.panel.addWidget(self.contents)
         self.panel.addWidget(self.page)
         self.contents.lessonWanted.connect(self.begin)
         self.contents.ownWanted.connect(lambda: self.open_course(course_folder()))
         self.page.contentsWanted.connect(self.leave)
         self.page.stepWanted.connect(self.step)
+        self.presenting.stepWanted.connect(self.step)
+        self.presenting.textWanted.connect(self._switch_text)
+        self.presenting.endWanted.connect(self.switch_presenting)
         self._director.finished.connect(self._on_shown)
         self._director.failed.connect(self._on_failed)
         for changed in (session.traceChanged, session.selectionChanged):
@@ -96,9 +104,26 @@ class LessonCommands(QObject):
     def come_back(self) -> None:
         """Show the lesson that is going on, and again what its step shows."""
         if self.lesson is not None:
-            self._made().bring_up()
+            if not self.presenting.is_on:
+                self._made().bring_up()
             self.step(0)
             self._focus()
+
+    def switch_presenting(self) -> None:
+        """Present the lesson that is going on to a class, or end that."""
+        on = self.lesson is not None and not self.presenting.is_on
+        if on == self.presenting.is_on:
+            return
+        if on:
+            self._made().hide()
+            self.presenting.start()
+        else:
+            self.presenting.stop()
+        self._show_large(on)
+        if self.lesson is not None:
+            if not on:
+                self._made().bring_up()
+            self._put_ring()
 
     def open(self, path: Path) -> None:
         """Begin the lesson of a file, or show the contents of a folder of lessons; a lesson that
@@ -157,6 +182,20 @@ class LessonCommands(QObject):
 
     def apply_theme(self, theme: Theme) -> None:
         self.ring.apply_theme(theme)
+        self.presenting.apply_theme(theme)
+
+    def close(self) -> None:
+        """Give the pointer its usual form back."""
+        if self.presenting.is_on:
+            self.presenting.stop()
+
+    def _switch_text(self) -> None:
+        """Show the panel beside the strip, or hide it again."""
+        if self.page.isVisible():
+            self._made().hide()
+            self._focus()
+        else:
+            self.show()
 
     def _made(self) -> Dock:
         if self.dock is None:
@@ -167,6 +206,8 @@ class LessonCommands(QObject):
 
     def _go(self, lesson: Lesson | None) -> None:
         self.lesson = lesson
+        if lesson is None and self.presenting.is_on:
+            self.switch_presenting()
         self._return.setEnabled(lesson is not None)
 
     def _read(self) -> list[Lesson]:
@@ -189,18 +230,24 @@ class LessonCommands(QObject):
         self.index = index
         self.ring.put_around(None)
         self.page.show_step(self.lesson, index)
+        self.presenting.show_step(self.lesson, index)
         self._director.show(state_at(self.lesson, index), self.lesson.path.parent)
 
     def _on_shown(self) -> None:
         if self.lesson is None:
             return
-        point = self.lesson.steps[self.index].doing.point
-        part = None if point is None else self._part(point)
-        self.ring.put_around(part if self.panel.isVisible() else None)
+        self._put_ring()
         self._refresh()
 
+    def _put_ring(self) -> None:
+        assert self.lesson is not None
+        point = self.lesson.steps[self.index].doing.point
+        part = None if point is None else self._part(point)
+        is_seen = self.panel.isVisible() or self.presenting.is_on
+        self.ring.put_around(part if is_seen else None)
+
     def _on_failed(self, problem: str) -> None:
-        if self.lesson is not None:
+        if self.lesson is not None and not self.presenting.is_on:
             self.page.say(problem)
         else:
             self._host.say(problem)
@@ -210,10 +257,13 @@ class LessonCommands(QObject):
             self.page.show_trace(self._session.trace, self._session.selection.primary)
 
     def _on_visibility(self, visible: bool) -> None:
-        if not visible:
+        if not visible and not self.presenting.is_on:
             self.ring.put_around(None)
         QTimer.singleShot(0, self._host.fit_panels)  # once the dock has its width
 
     def _focus(self) -> None:
-        part = self.page.next if self.lesson is not None else self.contents.list
+        part: QWidget = self.contents.list
+        if self.lesson is not None:
+            collapsed = self.presenting.is_on and not self.page.isVisible()
+            part = self.presenting.next if collapsed else self.page.next
         part.setFocus(Qt.FocusReason.ShortcutFocusReason)

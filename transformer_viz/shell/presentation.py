@@ -15,14 +15,17 @@ from transformer_viz.state.settings import Settings
 from transformer_viz.widgets.actions import Actions
 from transformer_viz.widgets.focus import hide_panel
 from transformer_viz.widgets.style import set_role
-from transformer_viz.widgets.text_size import next_size, set_text_size, text_size
+from transformer_viz.widgets.text_size import SIZES, next_size, set_text_size, text_size
 
 if TYPE_CHECKING:
     from transformer_viz.shell.window import Window
 
 ALONE = "Esc leaves the full screen. Alt+1 to Alt+0 change the view."
 MORE_ROOM = "F9 and F10 hide the side panels; Shift+F11 shows the current view in full screen."
+_IN_POINTS = 54  # the height of a screen in points of text that the last row of a class can read
+_PROJECTED = (18, SIZES[-1])  # pt
 _SHOWN_FOR = 4_000  # ms
+_RESIZED = 300  # ms
 _STAGE = 90 * GRID  # the width that a view needs at the usual text size
 _GIVES_WAY = {"inspector": "Inspector hidden; F10 shows", "heads_map": "Heads map hidden; F9 shows"}
 
@@ -41,6 +44,8 @@ class Presentation(QObject):
         self._gave_way: list[str] = []  # panels hidden to make room for a view
         self._widths: dict[str, int] = {}  # of hidden panels, when they were last seen
         self._alone: QAction
+        self._large = False
+        self._before_large = Qt.WindowState.WindowNoState
 
     @property
     def alone(self) -> bool:
@@ -67,7 +72,8 @@ class Presentation(QObject):
 
     def show_settings(self, settings: Settings) -> None:
         """Follow what the user has set."""
-        if set_text_size(settings.text_size):
+        size = max(settings.text_size, self._projected()) if self._large else settings.text_size
+        if set_text_size(size):
             self._window.apply_theme()  # every view paints itself anew
         for name, action in self._panels.items():
             shown = name not in settings.hidden_panels
@@ -109,6 +115,26 @@ class Presentation(QObject):
         self._alone.setChecked(False)
         self.show_settings(self._controller.settings)  # a panel may have been hidden meanwhile
         self._end_note()
+
+    def show_large(self, on: bool) -> None:
+        """Fill the screen with large text and without bars, as for a class, or end that; the size
+        that the user has set stays in the settings."""
+        window = self._window
+        self._large = on
+        if on:
+            self._before_large = window.windowState()
+        for bar in (window.menuBar(), window.statusBar(), window.model_bar, window.doubt_line):
+            bar.setVisible(not on)
+        full = self._before_large | Qt.WindowState.WindowFullScreen
+        window.setWindowState(full if on else self._before_large)
+        self.show_settings(self._controller.settings)
+        self.fit()
+        QTimer.singleShot(_RESIZED, self, self.fit)  # the desktop takes a moment for the new size
+
+    def _projected(self) -> int:
+        """The size of text, in points, that a class can read on this screen."""
+        least, most = _PROJECTED
+        return max(least, min(round(self._window.screen().size().height() / _IN_POINTS), most))
 
     def _begin_alone(self) -> None:
         window = self._window

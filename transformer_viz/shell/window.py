@@ -113,8 +113,11 @@ class Window(Host):
         )
         self.gates = GateCommands(self, session, controller, controller.gating, controller.effect)
         self.hub = HubCommands(self, cache)
-        self.lessons = LessonCommands(self, session, controller, self.show_view, self._part)
         self.presentation = Presentation(self, controller)
+        self.lessons = LessonCommands(
+            *(self, session, controller),
+            *(self.show_view, self._part, self.presentation.show_large),
+        )
         self.history = History(session, controller, self)
         self._documents = DocumentMenus(self.commands, controller, self.files.documents.open)
         add_commands(self.commands, self, session, controller, self._documents)
@@ -322,9 +325,12 @@ class Window(Host):
         self._session.select(layer=selection.layer + layers, head=selection.head + heads)
 
     def release(self) -> None:
-        """End a view alone, else take out the inserted words, else release what is pinned."""
+        """End a view alone or a presentation, else take out the inserted words, else release what
+        is pinned."""
         if self.presentation.alone:
             self.presentation.end_alone()
+        elif self.lessons.presenting.is_on:
+            self.lessons.switch_presenting()
         elif self._controller.stretching.active:
             self._controller.stretching.restore()
         else:
@@ -366,8 +372,12 @@ class Window(Host):
         step_focus(self._panels(), step)
 
     def toggle_full_screen(self) -> None:
+        """Fill the screen, or end that; a lesson that is going on is presented."""
         if self.presentation.alone:
             self.presentation.end_alone()
+            return
+        if self.lessons.lesson is not None:
+            self.lessons.switch_presenting()
             return
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
@@ -497,6 +507,7 @@ class Window(Host):
         self.training.close()
         self.gates.close()
         self.hub.close()
+        self.lessons.close()
         self._controller.close()
         event.accept()
 
