@@ -15,6 +15,7 @@ from transformer_viz.drawing.numbers import compact
 from transformer_viz.widgets.result_table import Row
 
 _COLORS = {kind.name: number for number, kind in enumerate(MIXERS)}
+_SHORT = {kind.name: kind.short for kind in MIXERS}
 
 
 def unit_of(quantity: str) -> tuple[float, str]:
@@ -34,7 +35,7 @@ def cost_plot(report: LayersReport, quantity: str, current: str = "") -> Plot:
             continue
         x, y = np.array(points, dtype=float).T
         power = layer.slope(quantity)
-        name = layer.title if power is None else f"{layer.title} n^{power:.2f}"
+        name = _short(layer) if power is None else f"{_short(layer)} n^{power:.2f}"
         color = _COLORS.get(layer.kind, 0) if current in ("", layer.kind) else "line"
         y = np.where(y > 0, scale * y, np.nan)  # 0 has no place on a logarithmic axis
         lines.append(Line(x, y, name, color, dots=quantity != INFLUENCE, suffix=unit))
@@ -68,15 +69,15 @@ def cost_rows(report: LayersReport, quantity: str) -> Iterator[Row]:
         fitted = "–" if power is None else f"n^{power:.2f}"
         yield Row(
             (
-                *(layer.title, layer.order, fitted, _last(layer, quantity)),
+                *(_short(layer), layer.order, fitted, _last(layer, quantity)),
                 f"{layer.parameters:,}",
                 *(_steps(layer.path), f"{_steps(layer.path_formula)}, O({layer.path_order})", ""),
             ),
-            about=layer.left_out,
+            about=f"{layer.title}. {layer.left_out}".rstrip(),
         )
     for layer in report.layers:
         if layer.left_out:
-            yield Row((f"{layer.title}: {layer.left_out}",))
+            yield Row((f"{_short(layer)}: {layer.left_out}",))
 
 
 def said_of(report: LayersReport, quantity: str) -> str:
@@ -99,6 +100,10 @@ def said_of(report: LayersReport, quantity: str) -> str:
     if quantity == "step_seconds" and not report.causal:
         said += " Only the causal form decodes token by token: choose “Decoder” and measure again."
     return said
+
+
+def _short(layer: LayerCost) -> str:
+    return _SHORT.get(layer.kind, layer.title)
 
 
 def _last(layer: LayerCost, quantity: str) -> str:

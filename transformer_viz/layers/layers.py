@@ -170,7 +170,8 @@ class LayersView(StageView):
             action.setChecked(name in names)
         for name, box in self.sizes.items():
             box.setValue(getattr(shape, name))
-        self.longest.setCurrentIndex(_LENGTHS.index(1024))
+        measured = [cost.n for layer in report.layers for cost in layer.costs] if report else []
+        self.longest.setCurrentIndex(max(0, self.longest.findData(max(measured, default=1024))))
         self.causal.setChecked(report is not None and report.causal)
         self._follow_form()
 

@@ -59,7 +59,7 @@ class MixerKind:
 
     Attributes:
         name: as commands and files call it.
-        title: as the window calls it.
+        title: as tables call it; `short`: where there is little room.
         source: where it was published.
         order: its cost for n positions as the literature gives it, in Table 1's letters.
         path: how the longest path between two positions grows, likewise.
@@ -69,6 +69,7 @@ class MixerKind:
 
     name: str
     title: str
+    short: str
     source: str
     order: str
     path: str
@@ -95,50 +96,70 @@ class MixerKind:
         return mixer
 
 
-def _attention(name: str, title: str, source: str, order: str = "n²d") -> MixerKind:
+def _attention(name: str, title: str, short: str, source: str, order: str = "n²d") -> MixerKind:
     options = (("compatibility", name if name != "attention" else "scaled_dot"),)
-    return MixerKind(name, title, source, order, "1", "attention", "Attention", options)
+    return MixerKind(name, title, short, source, order, "1", "attention", "Attention", options)
 
 
 MIXERS = (
-    _attention("attention", "Self-attention", "Vaswani et al. 2017, eq. 1"),
-    _attention("dot", "Self-attention, unscaled", "Luong et al. 2015"),
-    _attention("additive", "Additive attention", "Bahdanau et al. 2015", "n²d (tanh)"),
-    _attention("general", "General attention", "Luong et al. 2015"),
+    _attention("attention", "Self-attention", "Attention", "Vaswani et al. 2017, eq. 1"),
+    _attention("dot", "Self-attention, unscaled", "Unscaled", "Luong et al. 2015"),
+    _attention("additive", "Additive attention", "Additive", "Bahdanau et al. 2015", "n²d (tanh)"),
+    _attention("general", "General attention", "General", "Luong et al. 2015"),
     MixerKind(
-        *("restricted", "Restricted attention", "Vaswani et al. 2017, section 4"),
+        *("restricted", "Restricted attention", "Restricted", "Vaswani et al. 2017, section 4"),
         *("rnd", "n/r", "sparse", "Restricted"),
     ),
-    MixerKind("lstm", "LSTM", "Hochreiter & Schmidhuber 1997", "nd²", "n", "recurrent", "lstm"),
-    MixerKind("gru", "GRU", "Cho et al. 2014", "nd²", "n", "recurrent", "gru"),
     MixerKind(
-        *("convolution", "Convolution", "Vaswani et al. 2017, table 1"),
+        "lstm", "LSTM", "LSTM", "Hochreiter & Schmidhuber 1997", "nd²", "n", "recurrent", "lstm"
+    ),
+    MixerKind("gru", "GRU", "GRU", "Cho et al. 2014", "nd²", "n", "recurrent", "gru"),
+    MixerKind(
+        *("convolution", "Convolution", "Convolution", "Vaswani et al. 2017, table 1"),
         *("knd²", "n/k", "convolution", "Convolution"),
     ),
     MixerKind(
-        *("convs2s", "Gated convolution (ConvS2S)", "Gehring et al. 2017"),
+        *("convs2s", "Gated convolution (ConvS2S)", "ConvS2S", "Gehring et al. 2017"),
         *("knd²", "n/k", "convolution", "GatedConvolution"),
     ),
     MixerKind(
-        *("bytenet", "Dilated convolution (ByteNet)", "Kalchbrenner et al. 2016"),
+        *("bytenet", "Dilated convolution (ByteNet)", "ByteNet", "Kalchbrenner et al. 2016"),
         *("knd²", "log n", "convolution", "DilatedConvolution"),
     ),
     MixerKind(
-        *("linear", "Linear attention", "Katharopoulos et al. 2020"),
+        *("linear", "Linear attention", "Linear", "Katharopoulos et al. 2020"),
         *("nd²/h", "1", "linear", "LinearAttention"),
     ),
-    MixerKind("s4d", "S4D", "Gu et al. 2022", "nd² + nd log n", "n", "state_space", "s4d"),
-    MixerKind("mamba", "Mamba", "Gu & Dao 2023", "nd² + ndN", "n", "mamba", "mamba"),
+    MixerKind("s4d", "S4D", "S4D", "Gu et al. 2022", "nd² + nd log n", "n", "state_space", "s4d"),
+    MixerKind("mamba", "Mamba", "Mamba", "Gu & Dao 2023", "nd² + ndN", "n", "mamba", "mamba"),
     MixerKind(
-        *("longformer", "Longformer", "Beltagy et al. 2020", "rnd", "2", "sparse", "Longformer"),
+        *(
+            "longformer",
+            "Longformer",
+            "Longformer",
+            "Beltagy et al. 2020",
+            "rnd",
+            "2",
+            "sparse",
+            "Longformer",
+        ),
         both_directions=True,
     ),
     MixerKind(
-        *("bigbird", "BigBird", "Zaheer et al. 2020", "bnd", "2", "sparse", "BigBird"),
+        *("bigbird", "BigBird", "BigBird", "Zaheer et al. 2020", "bnd", "2", "sparse", "BigBird"),
         both_directions=True,
     ),
     MixerKind(
-        *("linformer", "Linformer", "Wang et al. 2020", "knd", "1", "linear", "Linformer"),
+        *(
+            "linformer",
+            "Linformer",
+            "Linformer",
+            "Wang et al. 2020",
+            "knd",
+            "1",
+            "linear",
+            "Linformer",
+        ),
         both_directions=True,
     ),
 )

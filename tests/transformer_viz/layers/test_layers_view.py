@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_read_is_as_none(file: Path) -> None:
 
 def test_lines_are_powers_with_the_crossover_marked() -> None:
     plot = cost_plot(REPORT, "training_seconds")
-    assert [line.label for line in plot.lines] == ["Self-attention n^2.00", "LSTM n^1.00"]
+    assert [line.label for line in plot.lines] == ["Attention n^2.00", "LSTM n^1.00"]
     np.testing.assert_allclose(plot.lines[0].y, [2e-3 * n * n for n in (16, 32, 64, 128)])
     assert plot.lines[0].suffix == " ms"
     assert [(mark.value, mark.text) for mark in plot.marks] == [(64, "n = d")]
@@ -145,7 +145,7 @@ def test_lines_are_powers_with_the_crossover_marked() -> None:
 def test_influence_is_a_line_over_distance_that_ends_where_nothing_arrives() -> None:
     one = replace(REPORT.layers[0], influence=(1.0, 0.5, 0.0))
     plot = cost_plot(replace(REPORT, layers=(one,)), INFLUENCE)
-    assert plot.lines[0].label == "Self-attention"
+    assert plot.lines[0].label == "Attention"
     np.testing.assert_array_equal(plot.lines[0].x, [0, 1, 2])
     np.testing.assert_array_equal(plot.lines[0].y, [1, 0.5, np.nan])
     assert plot.marks == ()
@@ -155,7 +155,7 @@ def test_influence_is_a_line_over_distance_that_ends_where_nothing_arrives() -> 
 def test_the_table_and_its_keys(view: LayersView) -> None:
     child(view).finished.emit(REPORT.to_json())
     rows = [row.cells for row in view.page.table.rows]
-    assert rows[1][:4] == ("Self-attention", "n²d", "n^2.00", "16.38 ms at 128")
+    assert rows[1][:4] == ("Attention", "n²d", "n^2.00", "16.38 ms at 128")
     assert rows[2][5:7] == ("never", "63, O(1)")
     assert rows[3] == ("LSTM: 128 positions were left out.",)
     table = view.page.table
@@ -173,10 +173,13 @@ def test_the_table_and_its_keys(view: LayersView) -> None:
 def test_what_was_measured_is_chosen_at_the_next_start(
     show: Callable[..., LayersView], file: Path
 ) -> None:
-    LayerCosts(file)._know(replace(REPORT, causal=True))
+    longer = replace(REPORT.layers[1], costs=(cost(512, 1.0),))
+    layers = (REPORT.layers[0], longer)
+    LayerCosts(file)._know(replace(REPORT, causal=True, layers=layers))
     again = show(LayersView(Session(), LayerCosts(file)), 900, 700)
     assert again.sizes["d_model"].value() == 64
     assert again.causal.isChecked()
+    assert again.longest.currentData() == 512
     assert [name for name, one in again.checks.items() if one.isChecked()] == ["attention", "lstm"]
     assert again.measure.text() == "Measure again"
 
@@ -194,7 +197,7 @@ def test_the_picture_has_chart_and_table(view: LayersView, theme: Theme) -> None
     view.paint_export(painter, QRect(0, 0, size.width(), size.height()))
     painter.end()
     text = bytes(target.data()).decode()
-    for words in ("One layer of each kind", "n = d", "Self-attention", "never", "positions n"):
+    for words in ("One layer of each kind", "n = d", "Attention", "never", "positions n"):
         assert words in text
     assert view.export_name() == "layers, time, forward"
 
