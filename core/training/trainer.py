@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from core.checkpoints.native import save_checkpoint
 from core.corpus.batching import plan_batches
 from core.corpus.ragged import Indices
-from core.decoding.config import GREEDY, PARSING
 from core.model.transformer import Transformer
 from core.training.averaging import average_checkpoints
 from core.training.batch import Batch, make_batch
-from core.training.config import TRANSLATION, RunConfig
+from core.training.config import RunConfig
 from core.training.control import POLL_SECONDS, Wish
 from core.training.data import TrainingData
 from core.training.events import (
@@ -33,7 +31,7 @@ from core.training.provenance import provenance
 from core.training.run_folder import RunFolder
 from core.training.state import Position, Sums, save_state
 from core.training.updater import Update, Updater
-from core.training.validation import Result, validate
+from core.training.validation import Result, validate, validation_search
 from core.training.workers import ALONE, Workers
 
 SAMPLES = 12
@@ -247,7 +245,7 @@ class Trainer:
             self.data.references,
             min(training.source_batch_tokens, training.target_batch_tokens),
             workers,
-            GREEDY if training.task == TRANSLATION else replace(PARSING, beam=1),
+            validation_search(training),
         )
 
     def _save_checkpoints(self, *, due: bool) -> None:

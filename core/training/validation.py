@@ -8,17 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
 from core.corpus.batching import plan_batches
-from core.decoding.config import GREEDY, SearchConfig
+from core.decoding.config import GREEDY, PARSING, SearchConfig
 from core.decoding.translate import translate
 from core.evaluation.metrics import Scores, score
 from core.model.transformer import Transformer
 from core.text.tokenizer import Tokenizer
 from core.training.batch import make_batch
+from core.training.config import TRANSLATION, TrainingConfig
 from core.training.loss import cross_entropy
 from core.training.pairs import EncodedPairs
 from core.training.workers import ALONE, Workers
@@ -35,6 +36,11 @@ class Result:
     @property
     def perplexity(self) -> float:
         return math.exp(min(self.loss, 700.0))
+
+
+def validation_search(config: TrainingConfig) -> SearchConfig:
+    """Return the search of a run's validations, a greedy one."""
+    return GREEDY if config.task == TRANSLATION else replace(PARSING, beam=1)
 
 
 def validate(

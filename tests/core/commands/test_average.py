@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,6 +52,24 @@ def test_more_than_there_are(
 ) -> None:
     with pytest.raises(UserError, match=message):
         command("average", trained, "--last", last, "-o", tmp_path / "x.safetensors")
+
+
+def test_averages_are_compared_as_the_run_scored_its_own(
+    trained: Path, command: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(trained.rglob("*"))
+    assert command("average", trained, "--compare", "2", "1", "--json") == 0
+    two, one = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    of_run = load_checkpoint(trained / "model.safetensors").provenance["scores"]
+    assert {name: two[name] for name in of_run} == pytest.approx(of_run)
+    *_, last = (json.loads(line) for line in (trained / "metrics.jsonl").read_text().splitlines())
+    assert one["averaged"] == 1
+    assert one["validation_loss"] == pytest.approx(last["valid_loss"])
+    assert sorted(trained.rglob("*")) == before
+    assert command("average", trained, "--compare") == 0  # 1 and 2 of its 3 checkpoints
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]] == ["1", "2"]
+    with pytest.raises(UserError, match="has 3 checkpoints; 5 of them cannot be averaged"):
+        command("average", trained, "--compare", "5")
 
 
 def test_no_run(tmp_path: Path, command: Callable[..., int]) -> None:
