@@ -153,7 +153,7 @@ def parse() -> RunConfig:
             "vocab_size": 3_000,
             "grammar_wide": True,
             "target_batch_tokens": 2_000,
-            "steps": 5_000,
+            "steps": 4_500,
             "warmup": 600,
             "validation_pairs": 200,
             "validate_every": 1_000,

@@ -125,7 +125,7 @@ _TREE_PARTS = {
 
 
 def _parsing(scores: Mapping[str, Any]) -> Iterator[str]:
-    rows = {"search": _search(scores)}
+    rows: dict[str, Any] = {"search": _search(scores)}
     for part, of in _TREE_PARTS.items():
         if part in scores:
             score = scores[part]
@@ -136,6 +136,7 @@ def _parsing(scores: Mapping[str, Any]) -> Iterator[str]:
                 f"{of}recall": f"{score['recall']:.2f}",
                 f"{of}every bracket right": f"{score['exact']:.1f}%",
                 f"{of}repaired": f"{score['repaired']:,}",
+                f"{of}best output no tree, a later one taken": score.get("passed_over"),
             }
     yield from _table(f"Labelled brackets of gold trees: {scores['gold']}", rows)
 

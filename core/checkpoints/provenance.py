@@ -65,6 +65,15 @@ def source_language(provenance: Mapping[str, Any]) -> str:
     return str(both[0]) if len(both) == 2 else ""
 
 
+def require_translator(provenance: Mapping[str, Any], name: str) -> None:
+    """Raise UserError for a parser, where the German of the generated corpus is asked for."""
+    if provenance.get("task") == "parsing":
+        raise UserError(
+            f"{name} is a parser, so it cannot be measured by translations; choose a model that "
+            "translates, or score the trees with `transformer-viz parse --gold`."
+        )
+
+
 def _split(
     values: Mapping[str, Any], checks: Mapping[str, Check]
 ) -> tuple[dict[str, Any], list[str]]:

@@ -157,6 +157,7 @@ def run(args: argparse.Namespace) -> int:
     from core.analysis.ablation import BASELINE_PASSES, Effect, baseline, measure
     from core.analysis.kept import Kept
     from core.checkpoints.opening import open_model
+    from core.checkpoints.provenance import require_translator
     from core.commands.counting import Counting
     from core.decoding.config import SearchConfig
     from core.device import choose_device
@@ -165,6 +166,8 @@ def run(args: argparse.Namespace) -> int:
 
     path = model_path(args.model)
     checkpoint = open_model(path, choose_device(args.device))
+    if args.corpus == "grammar":
+        require_translator(checkpoint.provenance, path.name)
     model, tokenizer, config = checkpoint.model, checkpoint.tokenizer, checkpoint.config
     switches = chosen_switches(args)
     named = args.head or args.alone or args.each or switches.intact

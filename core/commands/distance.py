@@ -52,12 +52,14 @@ def run(args: argparse.Namespace) -> int:
 
     from core.analysis.distance import DISTANCES, distance_probe
     from core.checkpoints.opening import open_model
+    from core.checkpoints.provenance import require_translator
     from core.commands.counting import Counting
     from core.corpus.grammar.stretch import STRETCHABLE
     from core.device import choose_device
 
     path = model_path(args.model)
     checkpoint = open_model(path, choose_device(args.device))
+    require_translator(checkpoint.provenance, path.name)
     total = len(STRETCHABLE) * len(DISTANCES) * args.sentences
     counting = Counting(total, sys.stderr, as_json=args.json)
     found = []

@@ -250,13 +250,13 @@ def _from_files(source: Path, references: list[Path]) -> list[tuple[str, list[st
 
 def _run_gold(args: argparse.Namespace) -> dict[str, Any]:
     """Print the report and return it with the better of its two heads, on which to open."""
+    from core.checkpoints.provenance import require_translator
     from core.evaluation.gold import gold_report
 
     for name in ("sentences", "pairs"):
         require(getattr(args, name) >= 1, f"--{name}", getattr(args, name), "1 or more")
     checkpoint = _load(args)
-    if checkpoint.provenance.get("task") == "parsing":
-        raise UserError("This model is a parser; score it with `transformer-viz parse --gold`.")
+    require_translator(checkpoint.provenance, model_path(args.model).name)
     search = chosen_search(args, checkpoint.provenance)
     report = gold_report(
         checkpoint.model,

@@ -66,11 +66,14 @@ def run(args: argparse.Namespace) -> int:
     from core.analysis.importance import effects, importance
     from core.analysis.places import Places
     from core.checkpoints.opening import open_model
+    from core.checkpoints.provenance import require_translator
     from core.commands.counting import Counting
     from core.device import choose_device
 
     path = model_path(args.model)
     checkpoint = open_model(path, choose_device(args.device))
+    if args.corpus == "grammar":
+        require_translator(checkpoint.provenance, path.name)
     model, tokenizer = checkpoint.model, checkpoint.tokenizer
     sample = read_reported(args)
     translating = 0 if sample.references else len(sample.sources)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from core.parsing.trees import Tree
 
 GRAMMAR = "grammar"
+PARSER = "parse-en"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="seed for the sentences of --gold grammar (default: 0)"
     )
-    add_search_arguments(parser)
+    add_search_arguments(parser, PARSER)
     add_speed_arguments(parser)
     parser.add_argument(
         "--longest",
@@ -181,6 +182,7 @@ def _as_json(question: Question, parse: Parse) -> str:
         "words": question.words,
         "tree": _line(question, parse),
         "output": parse.output,
+        "rank": parse.rank,
         "repairs": {name: count for name, count in asdict(parse.repairs).items() if count},
         "log_probability": parse.log_probability,
         "score": parse.score,
@@ -215,10 +217,11 @@ def _score(
         done += len(trees)
         score = score_parses(trees, parses)
         repaired = sum(parse.repairs.count > 0 for parse in parses)
-        result[name] = score.to_dict() | {"repaired": repaired}
+        passed_over = sum(parse.rank > 0 for parse in parses)
+        result[name] = score.to_dict() | {"repaired": repaired, "passed_over": passed_over}
         if not args.json:
             tell.end()
-            print(_described(name, score, repaired))
+            print(_described(name, score, repaired, passed_over))
     tell.end()
     if args.json:
         print(json.dumps(result))
@@ -248,12 +251,13 @@ _PARTS = {
 }
 
 
-def _described(name: str, score: Score, repaired: int) -> str:
+def _described(name: str, score: Score, repaired: int, passed_over: int) -> str:
     rates = score.to_dict()
     return (
         f"{counted(score.sentences, 'sentence')}{_PARTS[name]}\n"
         f"  F1 {score.f1:.2f}  precision {score.precision:.2f}  recall {score.recall:.2f}  "
         f"exact {rates['exact']:.1f}%\n"
         f"  {score.matched:,} of {score.gold:,} gold brackets found, {score.test:,} in the parses; "
-        f"{repaired:,} repaired, {score.failed:,} not comparable"
+        f"{repaired:,} repaired, {score.failed:,} not comparable; of {passed_over:,} the best "
+        "output was no tree, and a later one was taken"
     )

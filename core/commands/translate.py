@@ -67,10 +67,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_search_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that all commands which translate share."""
+def add_search_arguments(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    """Add the arguments that all commands which search share; ``default`` is a bundled model, the
+    first one if it is None."""
     parser.add_argument(
-        "--model", metavar="M", help="a model file or a bundled model (default: the first)"
+        "--model",
+        metavar="M",
+        default=default,
+        help=f"a model file or a bundled model (default: {default or 'the first'})",
     )
     parser.add_argument(
         "--beam",

@@ -102,14 +102,28 @@ def best_hypotheses(
 
     A source without ids gives a hypothesis that is all zero and empty.
     """
+    found = ranked_hypotheses(model, sources, config, check=check, progress=progress)
+    return [best for best, *_ in found]
+
+
+def ranked_hypotheses(
+    model: Transformer,
+    sources: Sequence[Sequence[int]],
+    config: SearchConfig = GREEDY,
+    *,
+    check: Callable[[], None] = proceed,
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[list[Hypothesis]]:
+    """Decode as ``best_hypotheses`` does; return up to ``config.n_best`` of each source, best
+    first."""
     positions = [config.beam * config.longest_output(len(ids) + 1, model.config) for ids in sources]
-    hypotheses = [Hypothesis((), 0.0, 0.0)] * len(sources)
+    ranked = [[Hypothesis((), 0.0, 0.0)] for _ in sources]
     visible = [index for index, ids in enumerate(sources) if ids]
     done = len(sources) - len(visible)
     for batch in batches_by_length(visible, positions, _CACHE_POSITIONS):
         found = search(model, [sources[index] for index in batch], config, check)
-        for index, (best, *_) in zip(batch, found, strict=True):
-            hypotheses[index] = best
+        for index, hypotheses in zip(batch, found, strict=True):
+            ranked[index] = hypotheses
         done += len(batch)
         progress(done)
-    return hypotheses
+    return ranked

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from core.corpus.grammar.generate import generate
 from core.corpus.grammar.sentence import detokenise
 from core.decoding.config import SearchConfig
-from core.decoding.translate import translate
+from core.decoding.hypothesis import Hypothesis
+from core.decoding.translate import ranked_hypotheses
 from core.errors import UserError
 from core.model.transformer import Transformer
 from core.parsing.gold import gold_tree, is_held_out, parsing_pair
@@ -27,6 +28,8 @@ class Parse:
 
     Attributes:
         output: what the model wrote, before any repair.
+        rank: of the hypothesis that was taken, from 0: those before it were no trees over the
+            words.
         log_probability, score: as those of a ``Translation``.
     """
 
@@ -35,6 +38,7 @@ class Parse:
     output: str
     log_probability: float
     score: float
+    rank: int = 0
 
 
 class Question(NamedTuple):
@@ -69,17 +73,37 @@ def parse_all(
 ) -> list[Parse]:
     """Parse each sentence, in their order; every one gets a tree.
 
+    Of the hypotheses that the beam search finishes, the best one is taken that is a tree over the
+    words as it stands; where none is, the best one of all is repaired.
+
     Raises:
-        UserError: as ``translate``.
+        UserError: as ``ranked_hypotheses``.
     """
-    found = translate(
-        model, tokenizer, [question.text for question in questions], config, progress=progress
-    )
-    parses = []
-    for question, best in zip(questions, found, strict=True):
-        tree, repairs = rebuilt(best.text.split(), question.words, labels)
-        parses.append(Parse(tree, repairs, best.text, best.log_probability, best.score))
-    return parses
+    sources = [tokenizer.encode(question.text) for question in questions]
+    every = replace(config, n_best=config.beam)
+    found = ranked_hypotheses(model, sources, every, progress=progress)
+    return [
+        _chosen(question, hypotheses, tokenizer, labels)
+        for question, hypotheses in zip(questions, found, strict=True)
+    ]
+
+
+def _chosen(
+    question: Question,
+    hypotheses: Sequence[Hypothesis],
+    tokenizer: Tokenizer,
+    labels: Sequence[str],
+) -> Parse:
+    first: Parse | None = None
+    for rank, one in enumerate(hypotheses):
+        text = tokenizer.target.decode(one.ids)
+        tree, repairs = rebuilt(text.split(), question.words, labels)
+        parse = Parse(tree, repairs, text, one.log_probability, one.score, rank)
+        if repairs.count == 0:
+            return parse
+        first = first or parse
+    assert first is not None
+    return first
 
 
 def score_parses(gold: Sequence[Tree], parses: Sequence[Parse]) -> Score:

@@ -12,7 +12,10 @@ from core.checkpoints.card import model_card
 from core.checkpoints.header import read_header
 from core.checkpoints.native import save_checkpoint
 from core.cli import main
-from core.evaluation.parsing import Parse, generated_gold, score_parses
+from core.decoding.config import SearchConfig
+from core.decoding.hypothesis import Hypothesis
+from core.evaluation import parsing
+from core.evaluation.parsing import Parse, Question, generated_gold, parse_all, score_parses
 from core.parsing.gold import is_held_out, parsing_pair
 from core.parsing.linear import rebuilt
 from core.parsing.trees import read_tree
@@ -74,8 +77,11 @@ def test_scores_of_a_file_are_recorded_for_the_card(
     assert "| task | parsing |" in card
 
 
-def test_evaluate_leads_here(parser: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", "--model", str(parser), "--gold"]) == 1
+@pytest.mark.parametrize("words", ["evaluate --gold", "heads", "ablate --each", "distance"])
+def test_measures_of_translations_lead_here(
+    words: str, parser: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words.split(), "--model", str(parser)]) == 1
     assert "parse --gold" in capsys.readouterr().err
 
 
@@ -107,6 +113,27 @@ def test_gold_tags_are_used_and_failures_counted() -> None:
         score = score_parses([gold], [Parse(tree, repairs, output, 0.0, 0.0)])
         assert score.f1 == f1
         assert score.failed == 0
+
+
+def test_the_best_hypothesis_that_is_a_tree_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = train_tokenizer(["the dog", "S NP DT NN /NP /S"], 60, ["/NP", "/S"])
+    texts = ["S NP DT /NP", "S NP DT NN /NP /S", "NP DT NN /NP"]
+    found = [Hypothesis(tuple(tokenizer.encode(text)), -at, -at) for at, text in enumerate(texts)]
+    for hypotheses, rank, repairs in ((found, 1, 0), (found[:1], 0, 2), (found[2:], 0, 0)):
+        asked: list[SearchConfig] = []
+
+        def ranked(model: object, sources: object, config: SearchConfig, **more: object) -> object:
+            asked.append(config)  # noqa: B023
+            return [hypotheses]  # noqa: B023
+
+        monkeypatch.setattr(parsing, "ranked_hypotheses", ranked)
+        question = Question("the dog", ("the", "dog"))
+        model = small_transformer(vocab_size=tokenizer.vocab_size)
+        config = SearchConfig(beam=3)
+        (parse,) = parse_all(model, tokenizer, ["NP", "S"], [question], config)
+        assert (parse.rank, parse.repairs.count) == (rank, repairs)
+        assert parse.output == tokenizer.decode(hypotheses[rank].ids)
+        assert asked[0].n_best == 3
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,10 @@ from transformer_viz.engine.checksums import checksum
 from transformer_viz.heads.store import Question, Store
 from transformer_viz.heads.wording import GOLD
 
+TRANSLATORS = [path for path in bundled_models() if path.stem != "parse-en"]
 
-@pytest.mark.parametrize("path", bundled_models(), ids=lambda path: path.stem)
+
+@pytest.mark.parametrize("path", TRANSLATORS, ids=lambda path: path.stem)
 def test_each_model_is_measured_beforehand(path: Path) -> None:
     measured = Store(None, measured_heads()).read(checksum(path))
     assert measured is not None, "see resources/heads/README.md"
