@@ -14,6 +14,13 @@ from core.checkpoints.native import Checkpoint, load_checkpoint
 from core.corpus.grammar.pairs import minimal_pairs
 from core.decoding.config import SearchConfig
 from core.decoding.translate import translate
+from core.evaluation.parsing import (
+    Question,
+    generated_gold,
+    labels_of,
+    parse_all,
+    score_parses,
+)
 from core.evaluation.pronouns import as_pieces, observe
 from core.heads import read_head
 from core.model.gates import Gates, gated
@@ -27,16 +34,17 @@ GERMAN = {
     TIRED: "Das Tier überquerte die Straße nicht, weil es zu müde war.",
     WIDE: "Das Tier überquerte die Straße nicht, weil sie zu breit war.",
 }
-NAMES = ("demo-en-de", "gloss-en-de", "plain-en-de")
+TRANSLATORS = ("demo-en-de", "gloss-en-de", "plain-en-de")
+NAMES = ("demo-en-de", "gloss-en-de", "parse-en", "plain-en-de")
 LARGEST = 32_000_000
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=TRANSLATORS)
 def checkpoint(request: pytest.FixtureRequest) -> Checkpoint:
     return load_checkpoint(model_path(request.param))
 
 
-def test_three_models_demo_first_and_not_too_large() -> None:
+def test_four_models_demo_first_and_not_too_large() -> None:
     assert tuple(path.stem for path in bundled_models()) == NAMES
     assert sum(path.stat().st_size for path in bundled_models()) <= LARGEST
 
@@ -102,6 +110,23 @@ def test_held_out_pronouns(checkpoint: Checkpoint) -> None:
     pairs = [one for pair in minimal_pairs(40, seed=77, split="test") for one in pair]
     observed = observe(checkpoint.model, [as_pieces(one, checkpoint.tokenizer) for one in pairs])
     assert np.mean(observed.predicted) >= 0.95
+
+
+def test_the_parser_keeps_its_promise() -> None:
+    path = model_path("parse-en")
+    assert path.stat().st_size <= 4_000_000
+    checkpoint = load_checkpoint(path)
+    promised = checkpoint.provenance["scores"]["parsing"]
+    assert promised["held_out_words"]["f1"] >= 98
+    gold = generated_gold(60, seed=77).known
+    parses = parse_all(
+        checkpoint.model,
+        checkpoint.tokenizer,
+        labels_of(checkpoint.provenance, path.name),
+        [Question.of(tree) for tree in gold],
+        SearchConfig.of_model(checkpoint.provenance, beam=4),
+    )
+    assert score_parses(gold, parses).f1 >= 97
 
 
 def test_the_sample_for_beam_search_shows_it_win() -> None:

@@ -26,7 +26,8 @@ from transformer_viz.widgets.text_size import set_font
 from transformer_viz.words.wording import heads_title
 
 NO_PARSER = (
-    "The tree appears with a model that parses, such as one that was trained with the preset parse."
+    "The tree appears with a model that parses: the bundled parse-en, or one trained with the "
+    "preset parse."
 )
 _CAPTION = "Below the words: how much the rows that write its tokens look at each word."
 
