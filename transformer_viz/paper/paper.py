@@ -18,16 +18,18 @@ from transformer_viz.paper.cost_page import CostPage
 from transformer_viz.paper.recipe_page import RecipePage
 from transformer_viz.paper.variations_page import VariationsPage
 from transformer_viz.state.explorer import Explorer
+from transformer_viz.state.options import PaperPage
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.result_page import ResultPage
 from transformer_viz.widgets.stage_view import StageView
 from transformer_viz.widgets.text_size import set_height
 
-_PAGES = (
-    ("Quality and cost", "Table 2: BLEU against operations of training"),
-    ("Variations", "Table 3: what changes when one part of the base model does"),
-    ("Recipe", "Sections 5.1 to 5.4: learning rate, label smoothing, batches, averaging"),
-)
+COST, VARIATIONS, RECIPE = PaperPage
+_PAGES = {
+    COST: ("Quality and cost", "Table 2: BLEU against operations of training"),
+    VARIATIONS: ("Variations", "Table 3: what changes when one part of the base model does"),
+    RECIPE: ("Recipe", "Sections 5.1 to 5.4: learning rate, label smoothing, batches, averaging"),
+}
 
 
 class PaperView(StageView):
@@ -35,54 +37,55 @@ class PaperView(StageView):
 
     def __init__(self, session: Session, explorer: Explorer) -> None:
         super().__init__(session)
-        self.pages: tuple[ResultPage, ...] = (
-            CostPage(session),
-            VariationsPage(explorer),
-            RecipePage(session),
-        )
+        self.pages: dict[PaperPage, ResultPage] = {
+            COST: CostPage(session),
+            VARIATIONS: VariationsPage(explorer),
+            RECIPE: RecipePage(session),
+        }
         self.choice = QButtonGroup(self)
         self._stack = QStackedWidget()
         bar = QHBoxLayout()
         bar.setContentsMargins(4 * GRID, 0, 4 * GRID, 0)
         bar.setSpacing(GRID)
-        for number, (page, (text, tip)) in enumerate(zip(self.pages, _PAGES, strict=True)):
+        for number, (page, (text, tip)) in enumerate(_PAGES.items()):
             button = QPushButton(text)
             button.setCheckable(True)
             button.setToolTip(tip)
             set_height(button, 7 * GRID)
             self.choice.addButton(button, number)
             bar.addWidget(button)
-            self._stack.addWidget(page)
+            self._stack.addWidget(self.pages[page])
         bar.addStretch(1)
-        self.choice.button(0).setChecked(True)
-        self.choice.idClicked.connect(self.show_page)
+        self.choice.idClicked.connect(lambda number: self.show_page(list(_PAGES)[number]))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 3 * GRID, 0, 0)
         column.setSpacing(2 * GRID)
         column.addLayout(bar)
         column.addWidget(self._stack, 1)
-        session.modelChanged.connect(self.invalidate)
+        for changed in (session.modelChanged, session.optionsChanged):
+            changed.connect(self.invalidate)
 
     @property
     def page(self) -> ResultPage:
         """The page that is shown."""
-        return self.pages[self._stack.currentIndex()]
+        return self.pages[self.session.options.paper_page]
 
-    def show_page(self, number: int) -> None:
-        """Show one of the pages, counted from 0."""
-        self.choice.button(number).setChecked(True)
-        self._stack.setCurrentIndex(number)
-        self.invalidate()
+    def show_page(self, page: PaperPage) -> None:
+        """Show one of the pages; sessions keep it."""
+        self.session.change_options(paper_page=page)
 
     def focus_part(self) -> QWidget:
         return self.page.table
 
     def apply_theme(self, theme: Theme) -> None:
-        for page in self.pages:
+        for page in self.pages.values():
             page.apply_theme(theme)
         super().apply_theme(theme)
 
     def refresh(self) -> None:
+        shown = self.session.options.paper_page
+        self.choice.button(list(_PAGES).index(shown)).setChecked(True)
+        self._stack.setCurrentWidget(self.page)
         self.page.refresh()
 
     # For a file
@@ -92,7 +95,7 @@ class PaperView(StageView):
         return True
 
     def export_name(self) -> str:
-        return _PAGES[self._stack.currentIndex()][0].lower()
+        return _PAGES[self.session.options.paper_page][0].lower()
 
     def export_size(self) -> QSize:
         return self.page.export_size()

@@ -98,6 +98,14 @@ class StreamPage(StrEnum):
     WORDS = "words"
 
 
+class PaperPage(StrEnum):
+    """A page of the Paper view."""
+
+    COST = "cost"
+    VARIATIONS = "variations"
+    RECIPE = "recipe"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewOptions:
     """How maps and links are shown.
@@ -118,6 +126,7 @@ class ViewOptions:
         reach_kernel: the width of the kernels of a convolution that they are compared with.
         architecture_box: the box of the diagram that is chosen, as `core.analysis.boxes` names it.
         stream_page: of the Token stream.
+        paper_page: of the Paper view.
         by_hand: the numbers of By hand as a table, or the name of one of its examples.
     """
 
@@ -139,4 +148,5 @@ class ViewOptions:
     reach_kernel: int = 3
     architecture_box: str = "encoder.0.self_attention"
     stream_page: StreamPage = StreamPage.TOKEN
+    paper_page: PaperPage = PaperPage.COST
     by_hand: str = ""

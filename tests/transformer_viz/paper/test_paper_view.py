@@ -17,13 +17,11 @@ from core.presets import preset
 from tests.transformer_viz.stage import Stage
 from transformer_viz.drawing.theme import DARK, LIGHT
 from transformer_viz.paper.cost_page import FRENCH, GERMAN, CostPage, cost_plot, own_cost
-from transformer_viz.paper.paper import PaperView
+from transformer_viz.paper.paper import COST, RECIPE, VARIATIONS, PaperView
 from transformer_viz.paper.recipe_page import SMOOTHING, RecipePage, own_recipe
 from transformer_viz.paper.variations_page import VariationsPage, variations_plot
 from transformer_viz.state.session import ModelInfo
 from transformer_viz.widgets.result_table import ResultTable, Row
-
-COST, VARIATIONS, RECIPE = range(3)
 
 
 @pytest.fixture
@@ -204,6 +202,17 @@ def test_the_open_model_s_recipe_is_offered_if_it_is_told(view: PaperView) -> No
     view.session.set_model(open_model())
     assert page.choice.count() == count
     assert own_recipe(open_model(training={"steps": "many"})) is None
+
+
+def test_the_page_is_an_option_that_sessions_keep(view: PaperView, stage: Stage) -> None:
+    assert view.page is view.pages[COST]
+    QTest.mouseClick(view.choice.button(2), Qt.MouseButton.LeftButton)
+    assert stage.session.options.paper_page is RECIPE
+    assert view.page is view.pages[RECIPE]
+    assert view.page.isVisible()
+    stage.session.change_options(paper_page=VARIATIONS)  # as a session does
+    assert view.choice.button(1).isChecked()
+    assert view.pages[VARIATIONS].isVisible()
 
 
 def test_a_remark_takes_the_whole_row_and_is_no_title(qapp) -> None:
