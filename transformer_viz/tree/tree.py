@@ -22,7 +22,7 @@ from transformer_viz.widgets.placeholder import Placeholder
 from transformer_viz.widgets.stage_view import StageView
 from transformer_viz.widgets.style import set_role
 from transformer_viz.widgets.text_line import TextLine, label
-from transformer_viz.widgets.text_size import set_font
+from transformer_viz.widgets.text_size import set_font, set_height
 from transformer_viz.words.wording import heads_title
 
 NO_PARSER = (
@@ -59,6 +59,7 @@ class TreeView(StageView):
         set_font(self._title, 1.15, bold=True)
         self.gold = TextLine()
         self.gold.setAccessibleName("Gold tree")
+        set_height(self.gold, 7 * GRID)
         self.gold.setPlaceholderText("Gold tree to compare with: (S (NP (DT the) …) …)")
         page = QWidget()
         inner = QVBoxLayout(page)
