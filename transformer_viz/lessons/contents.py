@@ -65,11 +65,10 @@ class LessonContents(QWidget):
         problems: Sequence[str],
     ) -> None:
         """List lessons under the title of their course, which is empty for the built-in one;
-        `done`: the names of those that were finished."""
+        `done`: the names of those that were finished. The first one that is not is chosen."""
         self.title.setText(title)
         self.title.setVisible(bool(title))
         self.own.setVisible(bool(title))
-        row = max(0, self.list.currentRow())
         self.list.clear()
         for lesson in lessons:
             mark = DONE if lesson.name in done else ""
@@ -77,7 +76,8 @@ class LessonContents(QWidget):
             about = f"\n{lesson.about}" if lesson.about else ""
             item = QListWidgetItem(f"{mark}{lesson.title}{time}{about}", self.list)
             item.setData(_LESSON, lesson)
-        self.list.setCurrentRow(min(row, len(lessons) - 1))
+        undone = (row for row, lesson in enumerate(lessons) if lesson.name not in done)
+        self.list.setCurrentRow(next(undone, 0))
         finished = sum(lesson.name in done for lesson in lessons)
         self.progress.setText(f"{finished} of {counted(len(lessons), 'lesson')} done")
         self.problems.setText("\n".join(problems))

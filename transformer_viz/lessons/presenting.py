@@ -32,6 +32,8 @@ class Presenting(QObject):
         self._host = host
         self._theme = LIGHT
         self._strip: QToolBar | None = None
+        self._content = QWidget(host)
+        self._content.hide()
         self.title = label("title")
         self.question = label("soft")
         self.back = QPushButton("&Back")
@@ -41,6 +43,7 @@ class Presenting(QObject):
         self.next = QPushButton("&Next")
         self.end = QPushButton("&End")
         self.end.setToolTip("End the presentation (F11 or Esc)")
+        self._lay_out()
         self.back.clicked.connect(lambda: self.stepWanted.emit(-1))
         self.again.clicked.connect(lambda: self.stepWanted.emit(0))
         self.next.clicked.connect(lambda: self.stepWanted.emit(1))
@@ -100,8 +103,12 @@ class Presenting(QObject):
         strip.setObjectName("lesson_strip")
         strip.setMovable(False)
         strip.toggleViewAction().setVisible(False)  # it comes and goes with the presentation
-        content = QWidget()
-        grid = QGridLayout(content)
+        strip.addWidget(self._content).setVisible(True)
+        self._host.addToolBar(Qt.ToolBarArea.BottomToolBarArea, strip)
+        return strip
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout(self._content)
         grid.setContentsMargins(4 * GRID, 2 * GRID, 4 * GRID, 2 * GRID)
         grid.setHorizontalSpacing(2 * GRID)
         grid.setVerticalSpacing(GRID)
@@ -111,9 +118,6 @@ class Presenting(QObject):
             grid.addWidget(button, 0, column)
         grid.addWidget(self.title, 0, 0)
         grid.addWidget(self.question, 1, 0, 1, -1)
-        strip.addWidget(content)
-        self._host.addToolBar(Qt.ToolBarArea.BottomToolBarArea, strip)
-        return strip
 
 
 def pointer(theme: Theme, ratio: float) -> QCursor:

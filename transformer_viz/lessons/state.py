@@ -33,12 +33,13 @@ class Shown:
 
     def after(self, doing: Doing) -> Shown:
         """This state, with what a step does done."""
-        moved = doing.text is not None or doing.head is not None or doing.model is not None
+        others = doing.model not in (None, self.model)
+        moved = others or doing.text is not None or doing.head is not None
         result = replace(self, pin=doing.pin if moved or doing.pin else self.pin)
         for name in ("model", "text", "view", "head", "example"):
             if getattr(doing, name) is not None:
                 result = replace(result, **{name: getattr(doing, name)})
-        if doing.model is not None and doing.model != self.model:
+        if others:
             result = replace(result, gates=ALL_ON, switches=INTACT)
         result = replace(result, switches=doing.switched(result.switches))
         if doing.all_on or doing.off or doing.even:

@@ -15,6 +15,7 @@ from core.lessons.lesson import EXAMPLES, VIEWS, Lesson, parse_lesson
 from core.switches import Scaling, Switches
 from tests.transformer_viz.stage import GOOD, OTHER, Stage
 from transformer_viz.by_hand import sheet
+from transformer_viz.lessons.state import state_at
 from transformer_viz.shell.palette import Palette
 from transformer_viz.shell.views import VIEW_NAMES
 from transformer_viz.shell.window import Window
@@ -159,6 +160,15 @@ def test_back_undoes_a_step(taught: Taught, lesson: Lesson) -> None:
     taught.qtbot.waitUntil(lambda: not taught.session.gates)
 
 
+def test_another_view_keeps_the_pin_and_another_head_does_not() -> None:
+    steps = "## A\n```do\nview: reach\n```\n## B\n```do\nhead: encoder 1.1\n```\n"
+    longer = parse_lesson(LESSON.partition("## Second")[0] + steps, Path("pins.md"))
+    pin = state_at(longer, 1).pin
+    assert pin is not None
+    assert (state_at(longer, 2).view, state_at(longer, 2).pin) == ("reach", pin)
+    assert state_at(longer, 3).pin is None
+
+
 def test_a_lesson_can_show_every_view() -> None:
     assert set(VIEWS) == set(VIEW_NAMES)
     assert tuple(sheet.EXAMPLES) == EXAMPLES
@@ -254,6 +264,7 @@ def test_a_folder_of_lessons_is_a_course_of_its_own(taught: Taught, tmp_path: Pa
     assert taught.read == "Hello."
     taught.click(taught.page.next)
     assert contents.progress.text() == "1 of 2 lessons done"
+    assert contents.list.currentRow() == 1, "the next one is at hand"
     taught.click(contents.own)
     assert contents.list.count() > 2
     assert not contents.title.isVisible()
