@@ -27,7 +27,10 @@ from transformer_viz.widgets.result_page import ResultPage
 from transformer_viz.widgets.result_table import ResultTable, Row
 
 GERMAN, FRENCH = range(2)
-_PAIRS = {GERMAN: "English → German", FRENCH: "English → French"}
+_PAIRS = {
+    GERMAN: ("English → German", "Show the systems from English to German"),
+    FRENCH: ("English → French", "Show the systems from English to French"),
+}
 _ENDS = {GERMAN: (2e18, 8e20), FRENCH: (2e18, 6e21)}  # of the x axis, operations
 # Where a name does not stand right of its point.
 _SIDES = {
@@ -82,10 +85,10 @@ class CostPage(ResultPage):
         )
         self._session = session
         self.pairs = QButtonGroup(self)
-        for number, text in _PAIRS.items():
+        for number, (text, tip) in _PAIRS.items():
             button = QPushButton(text)
             button.setCheckable(True)
-            button.setToolTip(f"Show the systems from {text.replace(' → ', ' to ')}")
+            button.setToolTip(tip)
             self.pairs.addButton(button, number)
             self.bar.addWidget(button)
         self.pairs.button(GERMAN).setChecked(True)

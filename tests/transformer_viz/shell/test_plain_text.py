@@ -84,6 +84,7 @@ def test_every_label_and_tooltip_shows_what_it_is_given(window: Window, qtbot: Q
         and one.textFormat() is Qt.TextFormat.AutoText
         and one.pixmap().isNull()
         and one.text() not in ours
+        and one.parent().objectName() != "gridGroup"  # in pyqtgraph's menu, which is never shown
     ]
     assert not guessing, chr(10).join(sorted(set(guessing)))
     rendered = [one.toolTip() for one in widgets if _shows_markup(one)]
