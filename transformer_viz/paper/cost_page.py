@@ -54,10 +54,7 @@ _LOOKS = (  # name, colour, of ensembles, of the paper's own
     ("the Transformer", "accent", False, True),
 )
 _HEADS = ("System", "BLEU en–de", "BLEU en–fr", "operations en–de", "operations en–fr")
-_COST_HEADS = (
-    *("Training", "estimated", "counted", "estimated / counted"),
-    "hours · 3,600 s · GPUs · operations a second",
-)
+_COST_HEADS = ("Training", "estimated", "counted", "factor")
 
 
 class CostPlot(LinePlot):
@@ -215,13 +212,19 @@ def _trainings(own: tuple[str, float] | None) -> Iterator[Row]:
                 _two_digits(time.flops),
                 _two_digits(counted),
                 f"{time.flops / counted:.1f}",
-                f"{time.hours:g} · 3,600 · {time.gpus} {time.gpu} · {compact(SUSTAINED[time.gpu])}",
             ),
             about=f"{paper_training(name).updates:,} updates of {PAPER_BATCH.source_tokens:,.0f} "
             f"source and {PAPER_BATCH.target_tokens:,.0f} target tokens",
         )
     if own is not None:
-        yield Row((own[0], "", _two_digits(own[1]), "", ""), about="Every batch counted as full")
+        yield Row((own[0], "", _two_digits(own[1]), ""), about="Every batch counted as full")
+    for name, time in PAPER_TIMES.items():
+        yield Row(
+            (
+                f"{name}, estimated: {time.hours:g} h · 3,600 s · {time.gpus} {time.gpu} · "
+                f"{compact(SUSTAINED[time.gpu])} operations a second",
+            )
+        )
     rates = ", ".join(f"{gpu} {rate / 1e12:g}" for gpu, rate in SUSTAINED.items())
     yield Row((f"Rates, 10¹² operations a second: {rates}",))
 
