@@ -14,6 +14,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
 
+from core.heads import read_head
 from core.text.tokens import Token
 from core.trace.trace import AttentionKind
 from transformer_viz.shell.controller import Controller
@@ -129,6 +130,11 @@ def find_head(kind: AttentionKind, query: str, key: str) -> Act:
         scene.session.select(layer=best.layer, head=best.head)
 
     return act
+
+
+def choose_head(name: str) -> Act:
+    """Select a head by its name."""
+    return lambda scene: scene.session.select(**read_head(name)._asdict())
 
 
 def pin(query: str, *keys: str) -> Act:

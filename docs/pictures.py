@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from picture_acts import (
     Act,
     choose,
+    choose_head,
     choose_run,
     find_head,
     keys,
@@ -110,7 +111,7 @@ TALL = (1440, 1100)
 ALL_KEYS = (1280, 900)  # of the sentence, none of them scrolled
 TRANSLATED = find_head(AttentionKind.CROSS, "es", "it")
 RESOLVER = find_head(AttentionKind.ENCODER_SELF, "it", "animal")
-BEAM_TEXT = "There is nothing I can do about it."
+BEAM_TEXT = "I can hardly believe that."
 """A sample for which beam search finds a better translation than greedy search."""
 TARGET = "Das Tier ging nicht über die Straße, weil es zu müde war."
 
@@ -318,7 +319,13 @@ PICTURES = (
         name="gates",
         shows=heads_off,
         part="",
-        acts=(RESOLVER, keys("Heads map", "Home", "Shift+End"), run("gate_off")),
+        text=WIDE_STREET,
+        acts=(
+            open_path(str(model_path("plain-en-de"))),
+            choose_head("encoder:2.1"),
+            keys("Heads map", "Home", "Shift+End"),
+            run("gate_off"),
+        ),
         size=WIDE,
     ),
     Picture(

@@ -35,8 +35,8 @@ GERMAN = {
     WIDE: "Das Tier überquerte die Straße nicht, weil sie zu breit war.",
 }
 TRANSLATORS = ("demo-en-de", "gloss-en-de", "plain-en-de")
-NAMES = ("demo-en-de", "gloss-en-de", "parse-en", "plain-en-de")
-LARGEST = 32_000_000
+NAMES = ("demo-en-de", "gloss-en-de", "no-mask-en-de", "parse-en", "plain-en-de")
+LARGEST = 32_000_000  # bytes of one of them
 
 
 @pytest.fixture(scope="module", params=TRANSLATORS)
@@ -44,9 +44,9 @@ def checkpoint(request: pytest.FixtureRequest) -> Checkpoint:
     return load_checkpoint(model_path(request.param))
 
 
-def test_four_models_demo_first_and_not_too_large() -> None:
+def test_the_demo_comes_first_and_none_is_too_large() -> None:
     assert tuple(path.stem for path in bundled_models()) == NAMES
-    assert sum(path.stat().st_size for path in bundled_models()) <= LARGEST
+    assert max(path.stat().st_size for path in bundled_models()) <= LARGEST
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -106,6 +106,15 @@ def test_one_head_off_turns_the_pronoun_and_nothing_else(name: str, head: str, b
     ]
 
 
+def test_a_model_without_a_mask_knows_every_answer_and_translates_nothing() -> None:
+    checkpoint = load_checkpoint(model_path("no-mask-en-de"))
+    pairs = [one for pair in minimal_pairs(20, seed=77, split="test") for one in pair]
+    observed = observe(checkpoint.model, [as_pieces(one, checkpoint.tokenizer) for one in pairs])
+    assert np.mean(observed.predicted) == 1
+    found = translate(checkpoint.model, checkpoint.tokenizer, list(GERMAN))
+    assert not {one.text for one in found} & set(GERMAN.values())
+
+
 def test_held_out_pronouns(checkpoint: Checkpoint) -> None:
     pairs = [one for pair in minimal_pairs(40, seed=77, split="test") for one in pair]
     observed = observe(checkpoint.model, [as_pieces(one, checkpoint.tokenizer) for one in pairs])
@@ -143,13 +152,18 @@ def test_the_sample_for_beam_search_shows_it_win() -> None:
     assert beam.score > greedy.score
 
 
-def test_no_head_alone_turns_the_pronoun_of_the_demo_and_its_layer_does() -> None:
+ENCODER_HEADS = ("encoder:5.3", "encoder:5.4", "encoder:6.1", "encoder:6.2", "encoder:6.6")
+CROSS_HEADS = ("cross:5.2", "cross:5.8", "cross:6.2")
+
+
+@pytest.mark.parametrize(
+    ("off", "same"),
+    [(ENCODER_HEADS, True), (CROSS_HEADS, True), ((*ENCODER_HEADS, *CROSS_HEADS), False)],
+)
+def test_the_demo_finds_the_animal_twice(off: tuple[str, ...], same: bool) -> None:
     """The third case of the guide."""
     checkpoint = load_checkpoint(model_path("demo-en-de"))
-    model, tokenizer = checkpoint.model, checkpoint.tokenizer
-    names = ("encoder:4.1", "encoder:4.2", "encoder:4.4", "encoder:4.6")
-    for off, same in ((("encoder:4.4",), True), (names, False)):
-        gates = Gates.of(checkpoint.config, {read_head(name): 0.0 for name in off})
-        with gated(model, gates):
-            (found,) = translate(model, tokenizer, [WIDE])
-        assert (found.text == GERMAN[WIDE]) == same
+    gates = Gates.of(checkpoint.config, {read_head(name): 0.0 for name in off})
+    with gated(checkpoint.model, gates):
+        (found,) = translate(checkpoint.model, checkpoint.tokenizer, [TIRED])
+    assert (found.text == GERMAN[TIRED]) == same

@@ -26,6 +26,7 @@ from core.text.tokenizer import Tokenizer
 from core.trace.trace import AttentionKind
 
 CHOOSING_PAIRS = 200
+_SURE = 90.0  # per cent of the pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,11 @@ class GoldReport:
 
     def it_head(self) -> dict[str, Any] | None:
         """The head that shows best what "it" means: kind, layer and head, counted from 0; None
-        where the model has heads of neither kind."""
+        where the model has heads of neither kind.
+
+        An encoder head that finds the antecedent in nine of ten pairs comes first, since its row is
+        that of "it" itself.
+        """
         of_kinds = {
             AttentionKind.ENCODER_SELF: self.encoder_head,
             AttentionKind.CROSS: self.cross_head,
@@ -85,7 +90,13 @@ class GoldReport:
         heads = {kind: head for kind, head in of_kinds.items() if head is not None}
         if not heads:
             return None
-        kind, best = max(heads.items(), key=lambda one: one[1].antecedent.both)
+        kind, best = max(
+            heads.items(),
+            key=lambda one: (
+                one[0] is AttentionKind.ENCODER_SELF and one[1].antecedent.both >= _SURE,
+                one[1].antecedent.both,
+            ),
+        )
         return {"kind": kind.value, "layer": best.layer, "head": best.head}
 
 

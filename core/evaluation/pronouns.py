@@ -1,6 +1,7 @@
 """What a model does at "it" and at the German pronoun, in one teacher-forced pass.
 
-Legend: n sentences, B batch, S source, T target, L layers, H heads, W words of the longest source.
+Legend: n sentences, B batch, S source, T target, L layers, H heads, W words of the longest source
+and one more for the end token.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from core.config import ModelConfig
 from core.corpus.grammar.dependencies import Dependency, DependencyKind, Side
-from core.corpus.grammar.sentence import PUNCTUATION, Sentence, word_spans
+from core.corpus.grammar.sentence import Sentence, word_spans
 from core.heads import AttentionKind
 from core.model.attention import attention_weights
 from core.model.recording import Projections, Recording
@@ -34,9 +35,7 @@ class PronounSentence:
     target: list[int]
     source_words: list[int]  # the word of each source piece, without the end token's
     it_piece: int
-    it_word: int
     antecedent_word: int
-    punctuation: list[int]  # words that are punctuation marks
     pronoun_pieces: range  # where "er", "sie" or "es" stands in the target
 
 
@@ -53,11 +52,7 @@ def as_pieces(sentence: Sentence, tokenizer: Tokenizer) -> PronounSentence:
         target=[token.id for token in target] + end,
         source_words=words_of_pieces(source, source_spans),
         it_piece=first_pieces(source, source_spans)[gold.start],
-        it_word=gold.start,
         antecedent_word=gold.end,
-        punctuation=[
-            index for index, word in enumerate(sentence.source_words) if word in PUNCTUATION
-        ],
         pronoun_pieces=range(target_firsts[pronoun], [*target_firsts, len(target)][pronoun + 1]),
     )
 
@@ -78,9 +73,9 @@ class Observation:
         predicted: [n] whether every piece of the pronoun had the highest probability, given the
             right translation up to it.
         encoder_hit: [n, L, H] whether the antecedent has the largest weight of all words in the
-            row of "it"; "it" itself, punctuation marks and the end token are not counted.
-        cross_hit: [n, L, H] the same in the decoder's row that predicts the pronoun, where "it"
-            is counted.
+            row of "it", with "it" itself, punctuation marks and the end token among them: a row
+            that rests on a sink is a miss.
+        cross_hit: [n, L, H] the same in the decoder's row that predicts the pronoun.
         encoder_weight, cross_weight: [n, L, H] the antecedent's weight in these rows.
 
     The weight of a word of several pieces is the sum of theirs. A pruned head never hits and its
@@ -121,8 +116,8 @@ def _observe_batch(model: Transformer, sentences: Sequence[PronounSentence]) -> 
     best = model.logits(model.decode(target_in, memory, source, recording)).argmax(-1)  # [B, T]
     right = (best == target).cpu().numpy()
 
-    words = _padded([each.source_words for each in sentences], -1, device)  # [B, S - 1]
-    words = torch.nn.functional.pad(words, (0, 1), value=-1)  # [B, S], -1 at end and padding
+    end_word = 1 + max(max(each.source_words) for each in sentences)
+    words = _padded([[*each.source_words, end_word] for each in sentences], -1, device)  # [B, S]
     allowed = model.source_allowed(source)
     # [B, H, 1, d_k] from each layer: the row of "it", and the row that predicts the pronoun.
     it_rows = torch.tensor([each.it_piece for each in sentences], device=device)
@@ -135,10 +130,8 @@ def _observe_batch(model: Transformer, sentences: Sequence[PronounSentence]) -> 
         )
     )
     antecedents = np.array([each.antecedent_word for each in sentences])
-    encoder_hit, encoder_weight = _at(
-        encoder, antecedents, [[*each.punctuation, each.it_word] for each in sentences]
-    )
-    cross_hit, cross_weight = _at(cross, antecedents, [each.punctuation for each in sentences])
+    encoder_hit, encoder_weight = _at(encoder, antecedents)
+    cross_hit, cross_weight = _at(cross, antecedents)
     return Observation(
         predicted=np.array(
             [right[row, each.pronoun_pieces].all() for row, each in enumerate(sentences)]
@@ -182,17 +175,11 @@ def _numbered(
 
 
 def _at(
-    weights: npt.NDArray[np.float32],
-    antecedents: npt.NDArray[np.int64],
-    excluded: Sequence[Sequence[int]],
+    weights: npt.NDArray[np.float32], antecedents: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float32]]:
-    """Whether the antecedent is the heaviest word not excluded, and its weight: [B, L, H] each."""
-    row = np.arange(len(weights))
-    on_antecedent = weights[row, :, :, antecedents]
-    counted = weights.copy()
-    for index, words in enumerate(excluded):
-        counted[index, :, :, list(words)] = -1.0
-    hit = counted.argmax(axis=-1) == antecedents[:, None, None]
+    """Whether the antecedent is the heaviest word, and its weight: [B, L, H] each."""
+    on_antecedent = weights[np.arange(len(weights)), :, :, antecedents]
+    hit = weights.argmax(axis=-1) == antecedents[:, None, None]
     return hit & ~np.isnan(on_antecedent), on_antecedent
 
 

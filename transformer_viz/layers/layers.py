@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QProgressBar,
     QPushButton,
-    QSpinBox,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -25,6 +24,7 @@ from transformer_viz.layers.cost_curves import cost_plot, cost_rows, said_of
 from transformer_viz.layers.layer_costs import LayerChoice, LayerCosts
 from transformer_viz.state.session import Session
 from transformer_viz.widgets.line_plot import LinePlot
+from transformer_viz.widgets.number_boxes import WholeBox
 from transformer_viz.widgets.result_page import ResultPage
 from transformer_viz.widgets.result_table import ResultTable
 from transformer_viz.widgets.stage_view import StageView
@@ -255,8 +255,8 @@ class LayersView(StageView):
         painter.restore()
 
 
-def _number(title: str, tip: str, least: int, most: int, step: int) -> QSpinBox:
-    box = QSpinBox()
+def _number(title: str, tip: str, least: int, most: int, step: int) -> WholeBox:
+    box = WholeBox()
     box.setRange(least, most)
     box.setSingleStep(step)
     box.setAccessibleName(title)

@@ -58,6 +58,7 @@ class Presenting(QObject):
         """Show the strip and the pointer."""
         if self._strip is None:
             self._strip = self._made()
+            self._show_question()
         self._strip.show()
         app = QApplication.instance()
         assert isinstance(app, QApplication)
@@ -78,9 +79,13 @@ class Presenting(QObject):
         step, count = lesson.steps[index], len(lesson.steps)
         self.title.setText(f"{index + 1} of {count}: {step.title}")
         self.question.setText("" if step.question is None else step.question.text)
-        self.question.setVisible(step.question is not None)
+        if self._strip is not None:  # it would be a window of its own
+            self._show_question()
         self.back.setEnabled(index > 0)
         self.next.setText("&Next" if index + 1 < count else "&Finish")
+
+    def _show_question(self) -> None:
+        self.question.setVisible(bool(self.question.text()))
 
     def apply_theme(self, theme: Theme) -> None:
         self._theme = theme

@@ -28,9 +28,12 @@ PAPER = (
     "The model is the Transformer of Vaswani et al., “Attention Is All You Need”, 2017. "
     "Attention shows where a head looks, not by itself why the model decides."
 )
-TATOEBA = (
+WORKS_OF_OTHERS = (
     "The model demo-en-de was also trained on sentence pairs from Tatoeba (tatoeba.org), by its "
-    "contributors, CC BY 2.0 FR."
+    "contributors, CC BY 2.0 FR; on texts of the European Parliament, the Statistisches "
+    "Bundesamt and the United Nations; on the Open Source Guides (opensource.guide), CC BY 4.0; on "
+    "texts of the Corona-Warn-App, Apache 2.0; and on sentences of Wikipedia, CC BY-SA. All terms: "
+    "resources/THIRD-PARTY.md."
 )
 
 
@@ -100,7 +103,7 @@ def about(model: ModelInfo | None, parent: QWidget) -> QDialog:
     for paragraph in (
         "Every attention head of a translating Transformer, live.",
         PAPER,
-        TATOEBA,
+        WORKS_OF_OTHERS,
         *(_provenance(model) if model is not None else ()),
         LICENCE,
     ):

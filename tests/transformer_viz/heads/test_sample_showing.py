@@ -18,7 +18,7 @@ from transformer_viz.widgets.style import ThemeManager
 
 E = AttentionKind.ENCODER_SELF
 EVERYDAY = "Can you help me?"
-BEAM = "There is nothing I can do about it."
+BEAM = "I can hardly believe that."
 
 
 class Shown(Stage):
