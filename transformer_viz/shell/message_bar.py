@@ -44,18 +44,16 @@ class MessageBar(QFrame):
         self.page = QPushButton("Show how", self)
         self.page.clicked.connect(lambda: self.pageWanted.emit(self._named_page()))
         self.page.hide()
-        self.offered = QPushButton(self)
-        self.offered.hide()
+        self.offered: QPushButton
         self._close = QToolButton(self)
         self._close.setText("✕")
         self._close.setAccessibleName(f"Close: {name}")
         self._close.setToolTip("Close")
         self._close.clicked.connect(self.close_message)
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(4 * GRID, GRID, 3 * GRID, GRID)
         row.addWidget(self._text)
         row.addWidget(self.page)
-        row.addWidget(self.offered)
         row.addWidget(self._close)
         self.hide()
 
@@ -65,9 +63,9 @@ class MessageBar(QFrame):
 
     def offer(self, text: str, run: Callable[[], object]) -> None:
         """Put a button beside every message."""
-        self.offered.setText(text)
+        self.offered = QPushButton(text, self)
         self.offered.clicked.connect(lambda: run())
-        self.offered.show()
+        self._row.insertWidget(self._row.indexOf(self._close), self.offered)
 
     def show_message(self, text: str, about: str = "") -> None:
         """Show a line; more of them while the first is unread are added to it, up to three."""
