@@ -297,6 +297,26 @@ PICTURES = (
         acts=(choose("Example", "The river bank flooded."),),
         size=TALL,
     ),
+    Picture(name="paper", shows=drawn, view="paper", size=TALL),
+    Picture(
+        name="tree",
+        shows=drawn,
+        view="tree",
+        text="The old king who loves the queen sees the dog.",
+        acts=(open_path(str(model_path("parse-en"))),),
+    ),
+    Picture(
+        name="lesson",
+        shows=looks("it", "animal"),
+        part="",
+        acts=(
+            run("lessons"),
+            keys("Lessons", "Home", "Return"),
+            press("&Next"),
+            press("&Next"),
+        ),
+        size=WIDE,
+    ),
     Picture(
         name="heads-panel",
         shows=measured,
