@@ -8,23 +8,17 @@ import sys
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.errors import UserError
 from core.files import is_file
-from core.paper.scaled import CHANGES, ORDER, SCALES
-from core.paper.study import (
-    MOST_SEEDS,
-    Finding,
-    Plan,
-    Study,
-    agreement,
-    agreement_in_words,
-    base_of,
-)
+from core.paper.scaled import CHANGES, MOST_SEEDS, ORDER, SCALES
 from core.paper.variations import FINDINGS, VARIATIONS
 from core.presets import preset
 from core.training.estimate import parameter_count
+
+if TYPE_CHECKING:
+    from core.paper.study import Finding, Plan, Study
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,16 +66,18 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         UserError: settings that are not allowed, a folder of other variations, a run that fails.
     """
+    if args.show is None and args.out is None:
+        _print_table(as_json=args.json)
+        return 0
+    from core.paper.study import Study
+
     if args.show is not None:
         _print_study(Study.open(args.show), as_json=args.json)
         return 0
-    if args.out is not None:
-        study = Study.begin(args.out, _plan(args))
-        code = _train(study)
-        _print_study(study, as_json=args.json)
-        return code
-    _print_table(as_json=args.json)
-    return 0
+    study = Study.begin(args.out, _plan(args))
+    code = _train(study)
+    _print_study(study, as_json=args.json)
+    return code
 
 
 # The paper's table
@@ -114,6 +110,8 @@ def _print_table(*, as_json: bool) -> None:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
+    from core.paper.study import Plan
+
     settings: dict[str, Any] = {}
     if args.data is not None:
         from core.commands.train import absolute
@@ -170,6 +168,8 @@ def _train(study: Study) -> int:
 
 
 def _print_study(study: Study, *, as_json: bool) -> None:
+    from core.paper.study import agreement, agreement_in_words, base_of
+
     findings = study.findings()
     together = agreement(findings)
     base = base_of(findings)

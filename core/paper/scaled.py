@@ -60,6 +60,8 @@ SMALL = Scale(
     },
 )
 SCALES = {SMALL.name: SMALL}
+MOST_SEEDS = 20
+"""Runs of a row."""
 
 BEYOND: dict[str, tuple[str, dict[str, Any]]] = {
     "no-positions": ("without positions", {"positions": "none"}),

@@ -15,13 +15,12 @@ from typing import Any
 from core.checkpoints.header import read_header
 from core.errors import UserError
 from core.files import atomic_write_text, is_file, read_problem, read_regular, write_problem
-from core.paper.scaled import CHANGES, ORDER, SCALES, scaled
+from core.paper.scaled import CHANGES, MOST_SEEDS, ORDER, SCALES, scaled
 from core.paper.variations import VARIATIONS
 from core.training.config import RunConfig
 from core.training.run_folder import RunFolder
 
 LARGEST = 1_000_000  # bytes of study.json
-MOST_SEEDS = 20
 _FORMAT = "transformer-viz-variations"
 
 

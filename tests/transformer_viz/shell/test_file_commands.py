@@ -36,7 +36,7 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
-EMPTY = ("scores", "tree")  # for a trace of weights alone, by a model that translates
+EMPTY = ("scores", "tree", "layers")  # for weights alone, a translator, and nothing measured
 IT = Head(AttentionKind.ENCODER_SELF, 1, 2)
 
 
