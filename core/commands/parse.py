@@ -14,7 +14,8 @@ from core.bundled import model_path
 from core.commands.counting import Counting
 from core.commands.sentences import piped
 from core.commands.translate import (
-    LONGEST,
+    add_line_arguments,
+    add_longest_argument,
     add_search_arguments,
     add_speed_arguments,
     chosen_search,
@@ -38,15 +39,9 @@ PARSER = "parse-en"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "text",
-        nargs="*",
-        default=[],
-        metavar="TEXT",
-        help="sentences to parse, one per argument (default: the lines of stdin)",
+    what = add_line_arguments(
+        parser, "sentences to parse, one per argument", "parse the lines of a file"
     )
-    what.add_argument("--file", type=Path, metavar="F", help="parse the lines of a file")
     what.add_argument(
         "--gold",
         metavar="TREES",
@@ -69,13 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_search_arguments(parser, PARSER)
     add_speed_arguments(parser)
-    parser.add_argument(
-        "--longest",
-        type=int,
-        default=LONGEST,
-        metavar="TOKENS",
-        help=f"refuse sentences of more than this many tokens (default: {LONGEST:,})",
-    )
+    add_longest_argument(parser)
     parser.add_argument(
         "--json",
         action="store_true",

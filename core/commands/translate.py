@@ -29,15 +29,9 @@ LONGEST = 1_000  # tokens of a sentence: far beyond what any was trained on, and
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "text",
-        nargs="*",
-        default=[],
-        metavar="TEXT",
-        help="lines to translate, each of one or more sentences (default: the lines of stdin)",
+    add_line_arguments(
+        parser, "lines to translate, each of one or more sentences", "translate the lines of a file"
     )
-    what.add_argument("--file", type=Path, metavar="F", help="translate the lines of a file")
     add_search_arguments(parser)
     add_speed_arguments(parser)
     parser.add_argument(
@@ -46,13 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="translate a line of several sentences as one; by default each sentence is translated "
         "by itself, and the translations are joined by the spaces of the line",
     )
-    parser.add_argument(
-        "--longest",
-        type=int,
-        default=LONGEST,
-        metavar="TOKENS",
-        help=f"refuse sentences of more than this many tokens (default: {LONGEST:,})",
-    )
+    add_longest_argument(parser)
     parser.add_argument(
         "--doubts",
         action=argparse.BooleanOptionalAction,
@@ -64,6 +52,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--json",
         action="store_true",
         help="print one JSON object per line, and progress as JSON lines on stderr",
+    )
+
+
+def add_line_arguments(
+    parser: argparse.ArgumentParser, texts: str, file: str
+) -> argparse._MutuallyExclusiveGroup:
+    """Add the arguments that ``given_lines`` reads, and return their group; ``texts`` and ``file``
+    say what they are for."""
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "text",
+        nargs="*",
+        default=[],
+        metavar="TEXT",
+        help=f"{texts} (default: the lines of stdin)",
+    )
+    what.add_argument("--file", type=Path, metavar="F", help=file)
+    return what
+
+
+def add_longest_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --longest, in tokens."""
+    parser.add_argument(
+        "--longest",
+        type=int,
+        default=LONGEST,
+        metavar="TOKENS",
+        help=f"refuse sentences of more than this many tokens (default: {LONGEST:,})",
     )
 
 

@@ -39,7 +39,6 @@ class SpreadDial(QWidget):
             "key takes all, and the smaller the gradient ‖diag(w) − w wᵀ‖ that is left to learn "
             "from, unless the scores are divided by √d_k."
         )
-        self.statement = label("", wrap=True)
         self.canvas = SpreadCanvas()
         self._seed = 0
         row = QHBoxLayout()
@@ -52,8 +51,7 @@ class SpreadDial(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2 * GRID)
         column.addLayout(row)
-        for part in (self.about, self.statement):
-            column.addWidget(part)
+        column.addWidget(self.about)
         column.addWidget(self.canvas, 1)
         self.slider.valueChanged.connect(self._on_turned)
         self.box.valueChanged.connect(self._show)
@@ -78,4 +76,3 @@ class SpreadDial(QWidget):
         self.slider.setValue(round(_TURN * math.log2(d_k)))
         self.slider.blockSignals(False)
         self.canvas.show_sample(d_k, self._seed)
-        self.statement.setText(self.canvas.statements()[0])

@@ -248,11 +248,7 @@ class LayersView(StageView):
         return self.page.export_size()
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
-        painter.save()
-        painter.fillRect(rect, self.theme.color("paper"))
-        painter.translate(rect.topLeft())
-        self.page.paint_export(painter, rect.width(), self.theme)
-        painter.restore()
+        self.page.paint_export(painter, rect, self.theme)
 
 
 def _number(title: str, tip: str, least: int, most: int, step: int) -> WholeBox:

@@ -16,7 +16,7 @@ from core.trace.reach import FarLink
 from core.trace.trace import AttentionKind
 from transformer_viz.drawing.labels import draw_label, label_widths
 from transformer_viz.drawing.theme import GRID, LIGHT, Theme, grown, scaled_font
-from transformer_viz.widgets.row_list import RowList
+from transformer_viz.widgets.row_list import ChoosingList
 from transformer_viz.widgets.text_size import set_height
 from transformer_viz.words.wording import head_name, head_numbers, token_name
 
@@ -102,7 +102,7 @@ class FarLinkHeader(QWidget):
             painter.drawLine(0, self.height() - 1, self.width(), self.height() - 1)
 
 
-class FarLinkList(RowList):
+class FarLinkList(ChoosingList):
     """The list of far links. ↑ ↓, Page Up and Page Down, Home and End go from link to link and
     select each."""
 
@@ -227,19 +227,12 @@ class FarLinkList(RowList):
             painter.drawText(QRectF(x, room.top(), room.right() - x, room.height()), _LEFT, "sink")
             painter.setFont(font)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        before = self.current
-        match event.key():
-            case Qt.Key.Key_PageUp | Qt.Key.Key_PageDown:
-                self.set_current(self.current + _PAGES[Qt.Key(event.key())])
-            case Qt.Key.Key_Home:
-                self.set_current(0)
-            case Qt.Key.Key_End:
-                self.set_current(self.count - 1)
-            case _:
-                super().keyPressEvent(event)
-        if self.current != before:
-            self.chosen.emit(self.current)
+    def move_by(self, event: QKeyEvent) -> None:
+        pages = _PAGES.get(Qt.Key(event.key()))
+        if pages is None:
+            super().move_by(event)
+        else:
+            self.set_current(self.current + pages)
 
     def sizeHint(self) -> QSize:
         return self.minimumSizeHint()  # it takes the room that is left, not that of all rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtGui import QPainter, QResizeEvent
 
 from core.trace.trace import Head
 from transformer_viz.drawing.numbers import percent
@@ -11,13 +11,13 @@ from transformer_viz.drawing.shading import shaded
 from transformer_viz.drawing.theme import GRID, scaled_font
 from transformer_viz.reach.distance_report import Relation
 from transformer_viz.reach.probe_curves import MARGIN, column, gutter
-from transformer_viz.widgets.row_list import RowList
+from transformer_viz.widgets.row_list import ChoosingList
 from transformer_viz.words.wording import head_name
 
 ROW = 6 * GRID
 
 
-class ProbeHeads(RowList):
+class ProbeHeads(ChoosingList):
     """A list of heads, best first; ↑ ↓ move from head to head and select each."""
 
     def __init__(self) -> None:
@@ -70,18 +70,6 @@ class ProbeHeads(RowList):
         if self.hasFocus() and row == self.current:
             painter.setPen(theme.color("accent"))
             painter.drawRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        before = self.current
-        match event.key():
-            case Qt.Key.Key_Home:
-                self.set_current(0)
-            case Qt.Key.Key_End:
-                self.set_current(self.count - 1)
-            case _:
-                super().keyPressEvent(event)
-        if self.current != before:
-            self.chosen.emit(self.current)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """With more room, bring the better heads into view again, over the selected one."""

@@ -215,20 +215,10 @@ class TreeView(StageView):
         return "tree"
 
     def export_size(self) -> QSize:
-        size = self.canvas.size_now
-        return size + QSize(0, self._heading.height(size.width()))
+        return self.canvas.size_with(self._heading)
 
     def paint_export(self, painter: QPainter, rect: QRect) -> None:
-        heading = self._heading
-        above = heading.height(rect.width())
-        painter.save()
-        painter.fillRect(rect, self.theme.color("paper"))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.translate(rect.topLeft())
-        heading.draw(painter, rect.width(), self.theme)
-        painter.translate(0, above)
-        self.canvas.draw(painter, QSize(rect.width(), rect.height() - above))
-        painter.restore()
+        self.canvas.paint_below(self._heading, painter, rect, self.theme)
 
     @property
     def _heading(self) -> Heading:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -71,8 +71,12 @@ class ResultPage(QWidget):
             width, self._heading.height(width) + self.plot.height() + self.table.whole_height()
         )
 
-    def paint_export(self, painter: QPainter, width: int, theme: Theme) -> None:
-        """Paint heading, plot and table, from the painter's origin."""
+    def paint_export(self, painter: QPainter, rect: QRect, theme: Theme) -> None:
+        """Paint heading, plot and table into a rectangle of `export_size`."""
+        width = rect.width()
+        painter.save()
+        painter.fillRect(rect, theme.color("paper"))
+        painter.translate(rect.topLeft())
         self._heading.draw(painter, width, theme)
         painter.translate(0, self._heading.height(width))
         painter.save()
@@ -80,6 +84,7 @@ class ResultPage(QWidget):
         painter.restore()
         painter.translate(0, self.plot.height())
         self.table.paint(painter, width)
+        painter.restore()
 
     @property
     def _heading(self) -> Heading:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
 
 from transformer_viz.drawing.theme import GRID, Theme, scaled_font, taller
-from transformer_viz.widgets.row_list import RowList
+from transformer_viz.widgets.row_list import ChoosingList
 
 ROW = 6 * GRID
 MARGIN = 4 * GRID
@@ -37,7 +37,7 @@ class Row:
     about: str = ""
 
 
-class ResultTable(RowList):
+class ResultTable(ChoosingList):
     """Shows rows; ↑ ↓ Home End move the current one, which is told by `chosen`."""
 
     def __init__(self, name: str) -> None:
@@ -78,18 +78,6 @@ class ResultTable(RowList):
     def whole_height(self) -> int:
         """Return the height of all rows together."""
         return len(self.rows) * taller(ROW, self.font())
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        before = self.current
-        match event.key():
-            case Qt.Key.Key_Home:
-                self.set_current(0)
-            case Qt.Key.Key_End:
-                self.set_current(self.count - 1)
-            case _:
-                super().keyPressEvent(event)
-        if self.current != before:
-            self.chosen.emit(self.current)
 
     def sizeHint(self) -> QSize:
         return QSize(120 * GRID, self.whole_height())

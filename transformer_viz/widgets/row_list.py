@@ -166,3 +166,23 @@ class RowList(QAbstractScrollArea):
             self.pointed = row
             self.viewport().update()
             self.rowPointed.emit(row)
+
+
+class ChoosingList(RowList):
+    """A list that chooses every row it moves to; Home and End lead to its ends."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        before = self.current
+        self.move_by(event)
+        if self.current != before:
+            self.chosen.emit(self.current)
+
+    def move_by(self, event: QKeyEvent) -> None:
+        """Move the current row by a key; subclasses add keys of their own."""
+        match event.key():
+            case Qt.Key.Key_Home:
+                self.set_current(0)
+            case Qt.Key.Key_End:
+                self.set_current(self.count - 1)
+            case _:
+                super().keyPressEvent(event)

@@ -1,9 +1,10 @@
 """A picture with a fixed height for each width, which is scrolled where that is too much."""
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 
-from transformer_viz.drawing.theme import GRID
+from transformer_viz.drawing.heading import Heading
+from transformer_viz.drawing.theme import GRID, Theme
 from transformer_viz.widgets.picture_area import PictureArea
 
 _STALE = 0.55  # how much of a picture goes over into the paper while a newer one is on its way
@@ -43,6 +44,23 @@ class ScrolledPicture(PictureArea):
     @property
     def size_now(self) -> QSize:
         return self.picture_size(self.viewport().width())
+
+    def paint_below(self, heading: Heading, painter: QPainter, rect: QRect, theme: Theme) -> None:
+        """Paint heading and picture into a rectangle of `size_with`, as for a file."""
+        above = heading.height(rect.width())
+        painter.save()
+        painter.fillRect(rect, theme.color("paper"))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.translate(rect.topLeft())
+        heading.draw(painter, rect.width(), theme)
+        painter.translate(0, above)
+        self.draw(painter, QSize(rect.width(), rect.height() - above))
+        painter.restore()
+
+    def size_with(self, heading: Heading) -> QSize:
+        """Return the size of the picture with its heading."""
+        size = self.size_now
+        return size + QSize(0, heading.height(size.width()))
 
     def picture_changed(self) -> None:
         self._fit()

@@ -144,7 +144,7 @@ def test_the_dial_shows_why_scores_are_divided(view: Ablation, qtbot: QtBot) -> 
     assert dial.isVisible()
     assert not view.canvas.isVisible()
     assert dial.canvas.d_k == 64
-    assert "√d_k = 8.00" in dial.statement.text()
+    assert "√d_k = 8.00" in dial.canvas.statements()[0]
     dial.slider.setValue(0)
     assert (dial.canvas.d_k, dial.box.value()) == (1, 1)
     dial.slider.setFocus()
@@ -152,7 +152,7 @@ def test_the_dial_shows_why_scores_are_divided(view: Ablation, qtbot: QtBot) -> 
     assert (dial.canvas.d_k, dial.box.value()) == (WIDEST, WIDEST)
     dial.box.setValue(100)
     assert dial.canvas.d_k == 100
-    assert f"{dial.canvas.spread.sums.std():.2f}" in dial.statement.text()
+    assert f"{dial.canvas.spread.sums.std():.2f}" in dial.canvas.accessibleDescription()
 
 
 def test_the_dial_draws_again(view: Ablation, qtbot: QtBot) -> None:
