@@ -22,6 +22,7 @@ _BINS = 48
 _DEVIATIONS = 4.0  # of q · k, to each side
 _NARROW = 150 * GRID  # below it, the bars stand under the histogram
 _Center = Qt.AlignmentFlag.AlignCenter
+_Caption = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
 
 
 def row_in_words(row: RowSteps) -> str:
@@ -75,7 +76,7 @@ class SpreadCanvas(Picture):
             left = QRectF(area.topLeft(), QPointF(area.center().x() - 4 * GRID, area.bottom()))
             right = QRectF(QPointF(area.center().x() + 4 * GRID, area.top()), area.bottomRight())
             parts = [left, _band(right, 0, 0.5), _band(right, 0.5, 0.5)]
-        self._paint_histogram(painter, parts[0].adjusted(0, 3 * line, 0, -2.5 * line))
+        self._paint_histogram(painter, parts[0].adjusted(0, 3 * line, 0, -3.5 * line))
         for part, title, row in (
             (parts[1], "softmax(q · k / √d_k)", self.spread.scaled),
             (parts[2], "softmax(q · k)", self.spread.unscaled),
@@ -125,9 +126,9 @@ class SpreadCanvas(Picture):
         for value, text in zip(marks, tick_texts(marks), strict=True):
             x = plot.left() + plot.width() * (value + far) / (2 * far)
             painter.drawText(QRectF(x - 50, plot.bottom() + GRID / 2, 100, line), _Center, text)
-        caption = "score; the line is N(0, d_k), dashed N(0, 1): the scores after ÷ √d_k"
-        below = QRectF(plot.left(), plot.bottom() + line, plot.width(), 1.5 * line)
-        painter.drawText(below, _Center | Qt.TextFlag.TextWordWrap, caption)
+        caption = "line: N(0, d_k); dashed: N(0, 1), the scores after ÷ √d_k"
+        below = QRectF(plot.left(), plot.bottom() + line + GRID, plot.width(), 2.2 * line)
+        painter.drawText(below, _Caption, caption)
 
     def _paint_weights(self, painter: QPainter, plot: QRectF, title: str, row: RowSteps) -> None:
         self._paint_title(painter, plot, title, row_in_words(row))

@@ -28,6 +28,7 @@ from transformer_viz.widgets.number_boxes import WholeBox
 from transformer_viz.widgets.result_page import ResultPage
 from transformer_viz.widgets.result_table import ResultTable
 from transformer_viz.widgets.stage_view import StageView
+from transformer_viz.widgets.style import dress_spin_box
 from transformer_viz.widgets.text_line import label
 from transformer_viz.widgets.text_size import set_height
 from transformer_viz.words.training_wording import duration
@@ -228,6 +229,8 @@ class LayersView(StageView):
 
     def apply_theme(self, theme: Theme) -> None:
         self.page.apply_theme(theme)
+        for box in self.sizes.values():
+            dress_spin_box(box, theme)
         super().apply_theme(theme)
 
     def focus_part(self) -> QWidget:

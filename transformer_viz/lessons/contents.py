@@ -38,7 +38,7 @@ class LessonContents(QWidget):
         self.list.setAccessibleName("Lessons")
         self.list.setFrameShape(QListWidget.Shape.NoFrame)
         self.list.setWordWrap(True)
-        self.list.setSpacing(GRID // 2)
+        self.list.setSpacing(GRID)
         self.problems = label("warning", wrap=True)
         self.progress = label("faint")
         self.begin = QPushButton("&Begin")

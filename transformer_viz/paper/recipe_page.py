@@ -26,13 +26,12 @@ _PLOTS = {
     SMOOTHING: ("Label smoothing", "The lowest loss that label smoothing leaves (section 5.4)"),
 }
 _CAPTIONS = {
-    RATE: "The rate rises linearly through the warm-up, then falls as 1 / √update: "
-    "factor · d_model^−0.5 · min(update^−0.5, update · warm-up^−1.5), equation 3. A cool-down, "
-    "which the paper does not have, ends it in a linear fall to zero.",
+    RATE: "The rate rises linearly through the warm-up, then falls as 1 / √update (equation 3).",
     SMOOTHING: "With smoothing ε, the right one of V pieces is to get 1 − ε + ε / V, and every "
     "other ε / V. No loss is lower than the entropy of that, and a model that reaches it is unsure "
     "of every word: the paper says that perplexity suffers and BLEU gains.",
 }
+_COOLDOWN = " The cool-down at the end, a linear fall to zero, is not the paper's."
 _POINTS = 400
 _MOST_SMOOTHING = 0.4
 
@@ -99,7 +98,10 @@ class RecipePage(ResultPage):
     def _show(self) -> None:
         config, which = self.config, self.plots.checkedId()
         about = DESCRIPTIONS.get(self.choice.currentData() or "", "")
-        self.caption.setText(f"{about}. {_CAPTIONS[which]}" if about else _CAPTIONS[which])
+        said = _CAPTIONS[which]
+        if which == RATE and config.training.cooldown:
+            said += _COOLDOWN
+        self.caption.setText(f"{about}. {said}" if about else said)
         self.plot.show_plot(rate_plot(config) if which == RATE else smoothing_plot(config))
         self.plot.fit()
         self.table.show_rows(list(_rows(config)))

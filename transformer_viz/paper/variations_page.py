@@ -52,8 +52,8 @@ _HERE = ("PPL here", "BLEU here", "direction")
 _POLL = 5_000  # ms
 _CAPTION = (
     "BLEU and perplexity per word piece on newstest2013, English to German, without averaged "
-    "checkpoints. A lower perplexity mostly comes with a higher BLEU. The exception is training "
-    "without label smoothing: perplexity is better, BLEU is worse. Parameters are exact for 37,000 "
+    "checkpoints. A lower perplexity mostly comes with a higher BLEU. Label smoothing is the "
+    "exception: without it, perplexity is better and BLEU worse. Parameters are exact for 37,000 "
     "pieces; the paper's fit about 41,000."
 )
 
@@ -170,7 +170,7 @@ def variations_plot() -> Plot:
     for number, (group, name) in enumerate(_GROUPS.items()):
         points = sorted((one.perplexity, one.bleu) for one in VARIATIONS if one.group == group)
         x, y = np.array(points, dtype=float).T
-        lines.append(Line(x, y, name, number, dots=True, scattered=True))
+        lines.append(Line(x, y, name, number if group else "ink", dots=True, scattered=True))
     names = [
         Name(one.perplexity, one.bleu, _short(one.change), _NAMED[one.preset])
         for one in VARIATIONS
