@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -100,10 +101,16 @@ def _count(name: str, args: argparse.Namespace) -> dict[str, Any]:
     training = replace(training, length=args.length)
     flops = training_flops(config, training)
     about = {"name": name, **asdict(training), "flops": flops}
-    if name in PAPER_TIMES and args.updates is None:
+    if name in PAPER_TIMES and not _is_changed(args):
         estimate = PAPER_TIMES[name].flops
         about |= {"paper_estimate": estimate, "factor": estimate / flops}
     return about
+
+
+def _is_changed(args: argparse.Namespace) -> bool:
+    """Whether another training is counted than the paper's, whose time is not known."""
+    given = (args.updates, args.source_tokens, args.target_tokens)
+    return any(one is not None for one in given)
 
 
 def _found(name: str) -> tuple[ModelConfig, Training]:
@@ -133,6 +140,8 @@ def _found(name: str) -> tuple[ModelConfig, Training]:
             f"{name} does not say how it was trained; give a preset of its shape with --updates, "
             "--source-tokens and --target-tokens."
         )
+    if "started_from" in header.provenance:
+        print(f"{name} went on from another model: its last run alone is counted.", file=sys.stderr)
     step = header.provenance.get("step")
     return header.config, training_of(dict(about) | ({} if step is None else {"steps": step}))
 
@@ -159,7 +168,10 @@ def _lines(counted: Sequence[dict[str, Any]], time: GpuTime | None) -> Iterator[
     if time is not None:
         yield f"{time.hours:g} h on {time.gpus} {time.gpu}: {_power(time.flops)}"
     yield ""
-    yield "Counted: 6 operations for each multiply-add of the forward passes, batches full"
+    yield (
+        "Counted: 6 operations for each multiply-add of the forward passes; batches full, one "
+        "process"
+    )
     yield f"{'':<20}{'updates':>10}{'source':>10}{'target':>10}{'operations':>14}"
     for one in counted:
         more = ""

@@ -105,11 +105,11 @@ class CostPage(ResultPage):
 
 def own_cost(model: ModelInfo | None) -> tuple[str, float] | None:
     """Return the name of the open model and the operations of its training; None where it does not
-    say how it was trained."""
+    say how it was trained, or went on from another model, whose training is not known in full."""
     if model is None or model.config is None:
         return None
     settings, step = model.provenance.get("training"), model.provenance.get("step")
-    if not settings or not step:
+    if not settings or not step or "started_from" in model.provenance:
         return None
     try:
         training = training_of(dict(settings) | {"steps": step})
@@ -217,7 +217,10 @@ def _trainings(own: tuple[str, float] | None) -> Iterator[Row]:
             f"source and {PAPER_BATCH.target_tokens:,.0f} target tokens",
         )
     if own is not None:
-        yield Row((own[0], "", _two_digits(own[1]), ""), about="Every batch counted as full")
+        yield Row(
+            (own[0], "", _two_digits(own[1]), ""),
+            about="Every batch counted as full, in one process",
+        )
     for name, time in PAPER_TIMES.items():
         yield Row(
             (

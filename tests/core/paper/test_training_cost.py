@@ -88,6 +88,21 @@ def test_a_bundled_model_says_how_it_was_trained(capsys: pytest.CaptureFixture[s
     assert (one["updates"], one["source_tokens"]) == (14_000, 1_000)
 
 
+def test_of_a_model_in_several_runs_only_the_last_is_counted_and_that_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["cost", "demo-en-de"]) == 0
+    assert "demo-en-de went on from another model: its last run alone" in capsys.readouterr().err
+
+
+def test_the_paper_s_time_is_not_compared_with_another_training(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["cost", "base", "--target-tokens", "1000", "--json"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["trainings"]
+    assert "factor" not in one
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -81,6 +81,13 @@ def test_a_model_that_does_not_say_how_it_was_trained_has_no_mark(provenance: di
     assert own_cost(open_model(**provenance)) is None
 
 
+def test_a_model_that_went_on_from_another_has_no_mark() -> None:
+    settings = {"steps": 9, "source_batch_tokens": 100, "target_batch_tokens": 100}
+    about = {"training": settings, "step": 10}
+    assert own_cost(open_model(**about)) is not None
+    assert own_cost(open_model(**about, started_from={"file": "a.safetensors"})) is None
+
+
 def test_the_contradiction_is_said_where_the_figure_is(view: PaperView) -> None:
     page = view.page
     assert isinstance(page, CostPage)
